@@ -153,8 +153,7 @@ def test_an_organisation_never_sees_another(database: Database) -> None:
     assert len(visible(database, acme, acme.owner, "org")) == 1
 
 
-def test_the_window_holds_both_of_its_days(database: Database) -> None:
-    acme = an_organisation(database)
+def test_the_window_holds_both_of_its_days(database: Database, acme: Acme) -> None:
     one_day = timedelta(days=1)
     for start_date, end_date in (
         (FIRST_DAY - 3 * one_day, FIRST_DAY - one_day),

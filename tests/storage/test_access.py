@@ -58,8 +58,7 @@ def test_other_texts_are_malformed(text: str) -> None:
     assert not authentication.is_well_formed(text)
 
 
-def test_a_key_authenticates_its_owner(database: Database) -> None:
-    acme = an_organisation(database)
+def test_a_key_authenticates_its_owner(database: Database, acme: Acme) -> None:
     ada = a_person(database, acme, role="approver")
     key, secret = a_key(
         database, caller_for(acme, ada), ada, scopes=["leave:write", "users:read"], variant=2
@@ -103,8 +102,7 @@ def test_revoking_twice_keeps_the_first_moment_and_one_entry(database: Database)
     assert actions_of(database, acme.caller).count("api_key.revoked") == 1
 
 
-def test_a_key_works_until_its_expiry(database: Database) -> None:
-    acme = an_organisation(database)
+def test_a_key_works_until_its_expiry(database: Database, acme: Acme) -> None:
     expiry = NOW + timedelta(days=1)
     _, secret = a_key(database, acme.caller, acme.owner, expires_at=expiry)
 
@@ -115,10 +113,8 @@ def test_a_key_works_until_its_expiry(database: Database) -> None:
 
 @pytest.mark.parametrize("status", ["deactivated", "archived"])
 def test_keys_of_inactive_people_do_not_authenticate(
-    database: Database, status: UserStatus
+    database: Database, acme: Acme, ada: User, status: UserStatus
 ) -> None:
-    acme = an_organisation(database)
-    ada = a_person(database, acme)
     _, secret = a_key(database, caller_for(acme, ada), ada)
     stop = people_status.deactivate if status == "deactivated" else people_status.archive
 
@@ -128,8 +124,7 @@ def test_keys_of_inactive_people_do_not_authenticate(
         recognised(database, secret)
 
 
-def test_a_first_key_activates_a_pending_person(database: Database) -> None:
-    acme = an_organisation(database)
+def test_a_first_key_activates_a_pending_person(database: Database, acme: Acme) -> None:
     ada = a_person(database, acme, status="pending")
     shell = replace(acme.caller, user_id=None, source="cli")
 
@@ -141,8 +136,7 @@ def test_a_first_key_activates_a_pending_person(database: Database) -> None:
 
 
 @pytest.mark.parametrize("status", ["deactivated", "archived"])
-def test_inactive_people_get_no_key(database: Database, status: UserStatus) -> None:
-    acme = an_organisation(database)
+def test_inactive_people_get_no_key(database: Database, acme: Acme, status: UserStatus) -> None:
     ada = a_person(database, acme, status=status)
     shell = replace(acme.caller, user_id=None, source="cli")
 
@@ -152,10 +146,9 @@ def test_inactive_people_get_no_key(database: Database, status: UserStatus) -> N
     assert refusal.value.code == "user_not_active"
 
 
-def test_users_cannot_create_keys_for_other_users(database: Database) -> None:
-    acme = an_organisation(database)
-    ada = a_person(database, acme)
-
+def test_users_cannot_create_keys_for_other_users(
+    database: Database, acme: Acme, ada: User
+) -> None:
     with pytest.raises(Forbidden):
         a_key(database, acme.caller, ada)
 
@@ -182,8 +175,7 @@ def test_invalid_keys_are_rejected(database: Database, fields: dict[str, Any], c
     assert refusal.value.code == code
 
 
-def test_writing_includes_reading_for_a_new_key_too(database: Database) -> None:
-    acme = an_organisation(database)
+def test_writing_includes_reading_for_a_new_key_too(database: Database, acme: Acme) -> None:
     by = replace(acme.caller, scopes=frozenset({"leave:write", "keys:write"}))
 
     named, _ = a_key(database, by, acme.owner, scopes=["leave:read"])
@@ -193,9 +185,7 @@ def test_writing_includes_reading_for_a_new_key_too(database: Database) -> None:
     assert default.scopes == ("leave:read", "leave:write", "keys:read", "keys:write")
 
 
-def test_from_slack_a_key_may_have_every_scope(database: Database) -> None:
-    acme = an_organisation(database)
-    ada = a_person(database, acme)
+def test_from_slack_a_key_may_have_every_scope(database: Database, acme: Acme, ada: User) -> None:
     by = caller_for(acme, ada, source="slack", scopes=frozenset())
 
     key, _ = a_key(database, by, ada)
@@ -252,8 +242,7 @@ def test_all_keys_of_one_person_are_revoked_together(database: Database) -> None
     assert [key.id for key in living if key.revoked_at is None] == keys[:1]
 
 
-def test_the_last_use_is_recorded_to_the_minute(database: Database) -> None:
-    acme = an_organisation(database)
+def test_the_last_use_is_recorded_to_the_minute(database: Database, acme: Acme) -> None:
     key, secret = a_key(database, acme.caller, acme.owner)
     used_at = NOW + timedelta(seconds=42)
     before = recognised(database, secret)
@@ -268,8 +257,7 @@ def test_the_last_use_is_recorded_to_the_minute(database: Database) -> None:
     assert authentication.is_use_due(after, NOW + timedelta(seconds=60))
 
 
-def test_an_earlier_use_recorded_late_changes_nothing(database: Database) -> None:
-    acme = an_organisation(database)
+def test_an_earlier_use_recorded_late_changes_nothing(database: Database, acme: Acme) -> None:
     key, _ = a_key(database, acme.caller, acme.owner)
     database.write_now(authentication.record_use, acme.id, key.id, now=NOW)
 

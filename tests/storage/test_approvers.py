@@ -186,8 +186,7 @@ def test_a_pending_admin_with_a_known_account_decides_for_a_sole_owner(database:
     assert (at_once.status, later.status) == ("approved", "pending")
 
 
-def test_a_person_deactivated_in_slack_no_longer_approves(database: Database) -> None:
-    acme = an_organisation(database)
+def test_a_person_deactivated_in_slack_no_longer_approves(database: Database, acme: Acme) -> None:
     manager = a_person(database, acme, first_name="Grace", status="pending")
     ada = a_person(database, acme, manager_id=manager.id)
     team = Team(

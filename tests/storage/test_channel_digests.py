@@ -18,7 +18,6 @@ from tests.builders import (
     NOW,
     Acme,
     a_department,
-    an_organisation,
     audit_entries,
 )
 
@@ -43,9 +42,8 @@ def all_digests(database: Database, acme: Acme) -> list[ChannelDigest]:
 
 
 def test_a_digest_is_daily_for_everyone_in_english_unless_it_says_otherwise(
-    database: Database,
+    database: Database, acme: Acme
 ) -> None:
-    acme = an_organisation(database)
     labs = a_department(database, acme)
 
     plain = a_digest(database, acme)
@@ -55,8 +53,7 @@ def test_a_digest_is_daily_for_everyone_in_english_unless_it_says_otherwise(
     assert all_digests(database, acme) == [plain, other]
 
 
-def test_a_channel_gets_the_same_digest_once(database: Database) -> None:
-    acme = an_organisation(database)
+def test_a_channel_gets_the_same_digest_once(database: Database, acme: Acme) -> None:
     labs = a_department(database, acme)
     a_digest(database, acme)
     weekly = a_digest(database, acme, frequency="weekly")
@@ -75,9 +72,8 @@ def test_a_channel_gets_the_same_digest_once(database: Database) -> None:
 
 
 def test_the_organisations_own_channel_gets_no_second_digest_of_everyone(
-    database: Database,
+    database: Database, acme: Acme
 ) -> None:
-    acme = an_organisation(database)
     database.write_now(
         organisation_settings.update, {"digest_channel": CHANNEL}, by=acme.caller, now=NOW
     )
@@ -87,8 +83,7 @@ def test_the_organisations_own_channel_gets_no_second_digest_of_everyone(
     assert a_digest(database, acme, frequency="weekly").channel == CHANNEL
 
 
-def test_an_organisation_has_a_limited_number_of_digests(database: Database) -> None:
-    acme = an_organisation(database)
+def test_an_organisation_has_a_limited_number_of_digests(database: Database, acme: Acme) -> None:
     for number in range(channel_digests.MAX_DIGESTS):
         a_digest(database, acme, channel=f"C{number:08}")
 
@@ -96,8 +91,7 @@ def test_an_organisation_has_a_limited_number_of_digests(database: Database) -> 
         a_digest(database, acme)
 
 
-def test_changes_are_audited_with_what_differs(database: Database) -> None:
-    acme = an_organisation(database)
+def test_changes_are_audited_with_what_differs(database: Database, acme: Acme) -> None:
     digest = a_digest(database, acme)
     later = NOW + timedelta(hours=1)
 
@@ -121,8 +115,7 @@ def test_changes_are_audited_with_what_differs(database: Database) -> None:
     assert entries[1].changes == {"frequency": {"before": "daily", "after": "weekly"}}
 
 
-def test_a_deleted_department_takes_its_digests_with_it(database: Database) -> None:
-    acme = an_organisation(database)
+def test_a_deleted_department_takes_its_digests_with_it(database: Database, acme: Acme) -> None:
     labs = a_department(database, acme, name="Labs")
     of_labs = a_digest(database, acme, department_id=labs.id)
     of_everyone = a_digest(database, acme)
@@ -135,9 +128,8 @@ def test_a_deleted_department_takes_its_digests_with_it(database: Database) -> N
 
 
 def test_an_older_version_can_delete_a_department_that_has_a_digest(
-    database: Database,
+    database: Database, acme: Acme
 ) -> None:
-    acme = an_organisation(database)
     labs = a_department(database, acme, name="Labs")
     a_digest(database, acme, department_id=labs.id)
 

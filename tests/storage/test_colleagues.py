@@ -7,13 +7,12 @@ from datetime import date
 from storage.db.database import Database, Transaction
 from storage.people import colleagues
 from storage.rules import spans
-from tests.builders import a_department, a_person, a_request, an_organisation
+from tests.builders import Acme, a_department, a_person, a_request
 
 MONDAY, TUESDAY = date(2026, 8, 3), date(2026, 8, 4)
 
 
-def test_many_requests_have_the_colleagues_of_each(database: Database) -> None:
-    acme = an_organisation(database)
+def test_many_requests_have_the_colleagues_of_each(database: Database, acme: Acme) -> None:
     head = a_person(database, acme, first_name="Head")
     engineering = a_department(database, acme, manager_id=head.id)
     sales = a_department(database, acme, name="Sales")

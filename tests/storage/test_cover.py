@@ -69,8 +69,7 @@ def warnings(
     return [warning.detail for warning in preview.warnings]
 
 
-def test_a_cover_is_stored_changed_and_cleared(database: Database) -> None:
-    acme = an_organisation(database)
+def test_a_cover_is_stored_changed_and_cleared(database: Database, acme: Acme) -> None:
     ada, grace = a_person(database, acme), grace_of(database, acme)
     hedy = a_person(database, acme, first_name="Hedy", last_name="Lamarr")
 
@@ -186,8 +185,7 @@ def test_a_preview_warns_of_days_on_which_the_cover_is_off(database: Database) -
     assert warnings(database, acme, ada, grace, WEDNESDAY, WEDNESDAY) == []
 
 
-def test_halves_on_which_no_cover_is_needed_give_no_warning(database: Database) -> None:
-    acme = an_organisation(database)
+def test_halves_on_which_no_cover_is_needed_give_no_warning(database: Database, acme: Acme) -> None:
     ada = a_person(database, acme, working_days=["monday", "tuesday:am"])
     grace = grace_of(database, acme)
     approve(
@@ -198,8 +196,7 @@ def test_halves_on_which_no_cover_is_needed_give_no_warning(database: Database) 
     assert warnings(database, acme, ada, grace, MONDAY, FRIDAY) == []
 
 
-def test_a_warning_names_spans_of_days(database: Database) -> None:
-    acme = an_organisation(database)
+def test_a_warning_names_spans_of_days(database: Database, acme: Acme) -> None:
     ada, grace = a_person(database, acme), grace_of(database, acme)
     away = a_request(database, acme, grace, start_date=MONDAY, end_date=date(2026, 8, 21))
     approve(database, acme, away)
@@ -212,8 +209,7 @@ def test_a_warning_names_spans_of_days(database: Database) -> None:
     )
 
 
-def test_the_team_is_offered_with_those_who_are_there_first(database: Database) -> None:
-    acme = an_organisation(database)
+def test_the_team_is_offered_with_those_who_are_there_first(database: Database, acme: Acme) -> None:
     team, other = a_department(database, acme), a_department(database, acme, name="Sales")
     ada = a_person(database, acme, department_id=team.id)
     grace = grace_of(database, acme, department_id=team.id)
@@ -235,8 +231,7 @@ def test_the_team_is_offered_with_those_who_are_there_first(database: Database) 
     assert offered("ada", MONDAY, FRIDAY) == ([], [])
 
 
-def test_archiving_a_cover_clears_pending_and_future_leave(database: Database) -> None:
-    acme = an_organisation(database)
+def test_archiving_a_cover_clears_pending_and_future_leave(database: Database, acme: Acme) -> None:
     ada, grace = a_person(database, acme), grace_of(database, acme)
     hedy = a_person(database, acme, first_name="Hedy")
     last_month = date(2026, 5, 5)
@@ -270,8 +265,7 @@ def test_archiving_a_cover_clears_pending_and_future_leave(database: Database) -
     assert as_it_is(database, acme, pending).cover_user_id is None
 
 
-def test_the_cover_of_approved_leave_changes_at_once(database: Database) -> None:
-    acme = an_organisation(database)
+def test_the_cover_of_approved_leave_changes_at_once(database: Database, acme: Acme) -> None:
     grace = grace_of(database, acme)
     ada = a_person(database, acme, manager_id=grace.id)
     hedy = a_person(database, acme, first_name="Hedy")
@@ -296,8 +290,7 @@ def test_the_cover_of_approved_leave_changes_at_once(database: Database) -> None
     assert (amended.start_date, amended.cover_user_id) == (FRIDAY, grace.id)
 
 
-def test_upcoming_covered_leave_is_approved_and_not_over(database: Database) -> None:
-    acme = an_organisation(database)
+def test_upcoming_covered_leave_is_approved_and_not_over(database: Database, acme: Acme) -> None:
     ada, grace = a_person(database, acme), grace_of(database, acme)
     for start_date in (date(2026, 5, 5), MONDAY, FRIDAY):
         approve(
@@ -342,9 +335,8 @@ def test_no_leave_keeps_a_cover_who_is_archived_at_the_same_moment(database: Dat
 
 
 def test_leave_that_is_cancelled_while_its_cover_is_archived_stays_cancelled(
-    database: Database,
+    database: Database, acme: Acme
 ) -> None:
-    acme = an_organisation(database)
     ada, grace = a_person(database, acme), grace_of(database, acme)
     request = a_request(database, acme, ada, cover_user_id=grace.id)
 

@@ -16,13 +16,21 @@ from storage.base.errors import (
     InvalidTransition,
     NotFound,
 )
-from storage.base.values import Caller, LeaveRequest
+from storage.base.values import Caller, LeaveRequest, User
 from storage.db.database import Database
 from storage.db.pages import PageOf
 from storage.leave import decisions, leave_reading, leave_requests
 from storage.leave.decisions import NotYourApproval
 from storage.outbox import audit
-from tests.builders import NOW, a_person, a_request, an_organisation, audit_entries, caller_for
+from tests.builders import (
+    NOW,
+    Acme,
+    a_person,
+    a_request,
+    an_organisation,
+    audit_entries,
+    caller_for,
+)
 from tests.refusals import at_once
 
 pytestmark = pytest.mark.shared_database
@@ -47,8 +55,7 @@ def edit(database: Database, request_id: str, by: Caller) -> LeaveRequest:
     return database.write_now(leave_requests.edit, request_id, changes, by=by, now=NOW)
 
 
-def test_an_approval_records_the_approver_and_the_time(database: Database) -> None:
-    acme = an_organisation(database)
+def test_an_approval_records_the_approver_and_the_time(database: Database, acme: Acme) -> None:
     grace = a_person(database, acme, first_name="Grace")
     ada = a_person(database, acme, manager_id=grace.id)
     request = a_request(database, acme, ada)
@@ -91,9 +98,7 @@ def test_an_edit_without_a_difference_writes_nothing(database: Database) -> None
     assert database.read_now(audit.entries, PageOf(), by=acme.caller) == entries
 
 
-def test_an_edit_cannot_clear_a_date(database: Database) -> None:
-    acme = an_organisation(database)
-    ada = a_person(database, acme)
+def test_an_edit_cannot_clear_a_date(database: Database, acme: Acme, ada: User) -> None:
     request = a_request(database, acme, ada)
 
     with pytest.raises(InvalidInput, match="cannot be null"):
@@ -118,9 +123,8 @@ LATER: dict[str, tuple[Step, tuple[Step, ...]]] = {
     ],
 )
 def test_a_stale_step_is_refused_by_the_status(
-    database: Database, status: str, first: Step, late: Step
+    database: Database, acme: Acme, status: str, first: Step, late: Step
 ) -> None:
-    acme = an_organisation(database)
     request = a_request(database, acme, a_person(database, acme))
     settled = first(database, request.id, acme.caller)
 
@@ -167,9 +171,8 @@ def test_a_former_approver_sees_the_request_and_cannot_decide(database: Database
 
 
 def test_of_decisions_at_once_the_later_ones_are_refused_with_the_status_of_the_first(
-    database: Database,
+    database: Database, acme: Acme
 ) -> None:
-    acme = an_organisation(database)
     grace = a_person(database, acme, first_name="Grace")
     request = a_request(database, acme, a_person(database, acme, manager_id=grace.id))
     decided: list[str] = []

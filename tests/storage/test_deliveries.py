@@ -80,8 +80,7 @@ def failing_since(database: Database, acme: Acme, webhook_id: str) -> datetime |
     return health[webhook_id].failing_since
 
 
-def test_a_claim_returns_url_secrets_and_body(database: Database) -> None:
-    acme = an_organisation(database)
+def test_a_claim_returns_url_secrets_and_body(database: Database, acme: Acme) -> None:
     webhook, secret = database.write_now(
         webhooks.create, "https://example.com/hook", ["*"], by=acme.caller, now=NOW
     )
@@ -333,8 +332,7 @@ def test_a_ping_is_sent_only_to_its_webhook_and_only_once(database: Database) ->
     assert recorded(database, delivery, FAILED)[0] == "failed"
 
 
-def test_a_disabled_webhook_cannot_be_pinged(database: Database) -> None:
-    acme = an_organisation(database)
+def test_a_disabled_webhook_cannot_be_pinged(database: Database, acme: Acme) -> None:
     webhook = a_webhook(database, acme)
     database.write_now(webhooks.update, webhook.id, {"is_active": False}, by=acme.caller, now=NOW)
 

@@ -63,8 +63,7 @@ def test_every_endpoints_first_delivery_is_claimed_before_any_second(database: D
     assert sorted(Counter(delivery.webhook_id for delivery in second).values()) == [1, 1, 1, 2, 2]
 
 
-def test_an_endpoint_has_a_limit_of_deliveries_in_flight(database: Database) -> None:
-    acme = an_organisation(database)
+def test_an_endpoint_has_a_limit_of_deliveries_in_flight(database: Database, acme: Acme) -> None:
     listening(database, acme)
     requests(database, acme, delivery_queue.MAX_IN_FLIGHT + 2)
 
@@ -76,9 +75,8 @@ def test_an_endpoint_has_a_limit_of_deliveries_in_flight(database: Database) -> 
 
 
 def test_a_failing_endpoint_has_one_delivery_in_flight_until_one_succeeds(
-    database: Database,
+    database: Database, acme: Acme
 ) -> None:
-    acme = an_organisation(database)
     listening(database, acme)
     requests(database, acme, 6)
 
@@ -90,8 +88,7 @@ def test_a_failing_endpoint_has_one_delivery_in_flight_until_one_succeeds(
     assert len(claimed(database)) == 4
 
 
-def test_an_expired_lease_does_not_count_as_in_flight(database: Database) -> None:
-    acme = an_organisation(database)
+def test_an_expired_lease_does_not_count_as_in_flight(database: Database, acme: Acme) -> None:
     listening(database, acme)
     requests(database, acme, delivery_queue.MAX_IN_FLIGHT + 2)
     lost = claimed(database)
@@ -102,9 +99,8 @@ def test_an_expired_lease_does_not_count_as_in_flight(database: Database) -> Non
 
 
 def test_the_backlog_of_a_dead_endpoint_does_not_delay_others(
-    database: Database, database_url: str
+    database: Database, acme: Acme, database_url: str
 ) -> None:
-    acme = an_organisation(database)
     dead, *others = listening(database, acme, 20)
     requests(database, acme, 1)
     park(database_url, acme, dead, rows=20_000)
@@ -117,8 +113,7 @@ def test_the_backlog_of_a_dead_endpoint_does_not_delay_others(
     } | {webhook.id: 1 for webhook in others}
 
 
-def test_the_backlog_has_counts_and_the_oldest_due_time(database: Database) -> None:
-    acme = an_organisation(database)
+def test_the_backlog_has_counts_and_the_oldest_due_time(database: Database, acme: Acme) -> None:
     listening(database, acme, 2)
     requests(database, acme, 3)
     claimed(database, limit=1)
@@ -129,9 +124,8 @@ def test_the_backlog_has_counts_and_the_oldest_due_time(database: Database) -> N
 
 
 def test_paused_deliveries_block_nothing_and_are_sent_once_enabled(
-    database: Database,
+    database: Database, acme: Acme
 ) -> None:
-    acme = an_organisation(database)
     (webhook,) = listening(database, acme)
     requests(database, acme, 2)
     off, on = {"is_active": False}, {"is_active": True}
@@ -147,8 +141,7 @@ def test_paused_deliveries_block_nothing_and_are_sent_once_enabled(
     assert len(claimed(database)) == 2
 
 
-def test_events_of_a_request_are_claimed_in_order(database: Database) -> None:
-    acme = an_organisation(database)
+def test_events_of_a_request_are_claimed_in_order(database: Database, acme: Acme) -> None:
     listening(database, acme, 2)
     request = approved_leave(database, acme, a_person(database, acme))
     database.write_now(leave_requests.cancel, request.id, by=acme.caller, now=NOW)
@@ -165,8 +158,7 @@ def test_events_of_a_request_are_claimed_in_order(database: Database) -> None:
     ]
 
 
-def test_concurrent_claims_share_a_long_queue(database: Database) -> None:
-    acme = an_organisation(database)
+def test_concurrent_claims_share_a_long_queue(database: Database, acme: Acme) -> None:
     listening(database, acme, 30)
     requests(database, acme, 4)
     begin = threading.Barrier(4)

@@ -20,6 +20,7 @@ from storage.people import department_rows, people_rows
 from storage.rules import employment_terms
 from tests.builders import (
     NOW,
+    Acme,
     a_department,
     a_person,
     an_organisation,
@@ -33,8 +34,7 @@ pytestmark = pytest.mark.shared_database
 LATER = NOW + timedelta(hours=1)
 
 
-def test_a_change_is_stored_audited_and_visible(database: Database) -> None:
-    acme = an_organisation(database)
+def test_a_change_is_stored_audited_and_visible(database: Database, acme: Acme) -> None:
     department = a_department(database, acme, default_leave_allowance_half_days=50)
     database.read_now(organisation_config.of_organisation, acme.id)
 
@@ -57,8 +57,7 @@ def test_a_change_is_stored_audited_and_visible(database: Database) -> None:
 
 
 @pytest.mark.parametrize("name", ["Research", " RESEARCH ", "research"])
-def test_department_names_are_unique(database: Database, name: str) -> None:
-    acme = an_organisation(database)
+def test_department_names_are_unique(database: Database, acme: Acme, name: str) -> None:
     research = a_department(database, acme, name="Research")
     sales = a_department(database, acme, name="Sales")
     elsewhere = an_organisation(database, name="Other")
@@ -124,10 +123,8 @@ def test_of_two_concurrent_departments_with_one_name_one_is_created(database: Da
     ],
 )
 def test_wrong_fields_are_refused(
-    database: Database, fields: dict[str, Any], pointer: str, code: str | None
+    database: Database, acme: Acme, fields: dict[str, Any], pointer: str, code: str | None
 ) -> None:
-    acme = an_organisation(database)
-
     with pytest.raises(InvalidInput) as refusal:
         database.write_now(departments.create, fields, by=acme.caller, now=NOW)
 
@@ -156,8 +153,7 @@ def test_a_manager_is_of_the_organisation_and_not_archived(database: Database) -
     assert code_for(former.id) == "manager_archived"
 
 
-def test_an_empty_department_is_deleted(database: Database) -> None:
-    acme = an_organisation(database)
+def test_an_empty_department_is_deleted(database: Database, acme: Acme) -> None:
     department = a_department(database, acme)
 
     database.write_now(departments.delete, department.id, by=acme.caller, now=LATER)
@@ -170,8 +166,7 @@ def test_an_empty_department_is_deleted(database: Database) -> None:
     assert newest.changes["name"] == {"before": "Engineering", "after": None}
 
 
-def test_a_department_with_members_cannot_be_deleted(database: Database) -> None:
-    acme = an_organisation(database)
+def test_a_department_with_members_cannot_be_deleted(database: Database, acme: Acme) -> None:
     department = a_department(database, acme)
     ada = a_person(database, acme, department_id=department.id)
 
@@ -182,8 +177,7 @@ def test_a_department_with_members_cannot_be_deleted(database: Database) -> None
     database.write_now(departments.delete, department.id, by=acme.caller, now=LATER)
 
 
-def test_a_department_with_future_members_cannot_be_deleted(database: Database) -> None:
-    acme = an_organisation(database)
+def test_a_department_with_future_members_cannot_be_deleted(database: Database, acme: Acme) -> None:
     department = a_department(database, acme)
     ada = a_person(database, acme)
     joins = {"department_id": department.id, "effective_from": LATER.date() + timedelta(days=1)}
@@ -238,8 +232,7 @@ def test_a_department_with_archived_people_only_can_be_deleted(database: Databas
     assert database.read_now(people_rows.get, other.id, by=acme.caller) == other
 
 
-def test_pages_are_in_the_order_of_creation(database: Database) -> None:
-    acme = an_organisation(database)
+def test_pages_are_in_the_order_of_creation(database: Database, acme: Acme) -> None:
     department_ids = [
         a_department(database, acme, name=f"Team {second}", now=NOW + timedelta(seconds=second)).id
         for second in range(3)
@@ -254,10 +247,7 @@ def test_pages_are_in_the_order_of_creation(database: Database) -> None:
     assert second.next_cursor is None
 
 
-def test_joining_and_changing_a_department_do_not_deadlock(
-    database: Database,
-) -> None:
-    acme = an_organisation(database)
+def test_joining_and_changing_a_department_do_not_deadlock(database: Database, acme: Acme) -> None:
     department = a_department(database, acme)
     ada = {"email": "ada@example.com", "first_name": "Ada", "last_name": "Lovelace"}
 

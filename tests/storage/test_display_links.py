@@ -71,8 +71,7 @@ def test_a_link_is_read_again_with_its_token_and_audited_without(database: Datab
     assert kitchen.token not in str(entries)
 
 
-def test_a_department_takes_its_links_with_it(database: Database) -> None:
-    acme = an_organisation(database)
+def test_a_department_takes_its_links_with_it(database: Database, acme: Acme) -> None:
     labs, shop = a_department(database, acme), a_department(database, acme, name="Shop")
     of_labs, of_shop = (a_link(database, acme, department_id=each.id) for each in (labs, shop))
     kitchen = a_link(database, acme)
@@ -89,8 +88,7 @@ def test_a_department_takes_its_links_with_it(database: Database) -> None:
     assert newest.action == "display_link.revoked"
 
 
-def test_a_link_outlives_the_admin_who_created_it(database: Database) -> None:
-    acme = an_organisation(database)
+def test_a_link_outlives_the_admin_who_created_it(database: Database, acme: Acme) -> None:
     admin = a_person(database, acme, role="admin")
     link = database.write_now(
         display_links.create, {"name": "Kitchen"}, by=caller_for(acme, admin), now=NOW
@@ -101,8 +99,7 @@ def test_a_link_outlives_the_admin_who_created_it(database: Database) -> None:
     assert opens(database, link)
 
 
-def test_an_organisation_has_a_bounded_number_of_links(database: Database) -> None:
-    acme = an_organisation(database)
+def test_an_organisation_has_a_bounded_number_of_links(database: Database, acme: Acme) -> None:
     for _ in range(MAX_LINKS):
         link = a_link(database, acme)
 

@@ -21,7 +21,7 @@ from storage.operations import doctor
 from storage.operations.doctor import Check, Finding, Reader, ok, run
 from storage.outbox import notification_outbox
 from tests import outside
-from tests.builders import NOW, a_request, a_webhook, an_organisation
+from tests.builders import NOW, Acme, a_request, a_webhook, an_organisation
 
 KEY, OTHER = new_secret_key(), new_secret_key()
 LATE, STUCK = NOW + timedelta(minutes=4), NOW + timedelta(hours=2)
@@ -212,9 +212,8 @@ def test_late_deliveries_to_a_failing_endpoint_alone_name_the_endpoint(
 
 
 def test_a_healthy_endpoint_with_late_deliveries_needs_a_process_that_delivers(
-    database: Database, database_url: str
+    database: Database, acme: Acme, database_url: str
 ) -> None:
-    acme = an_organisation(database)
     for path in ("failing", "healthy"):
         url = f"https://example.com/{path}"
         a_webhook(database, acme, url=url)

@@ -332,9 +332,7 @@ def test_a_refused_dry_run_changes_nothing(database: Database, database_url: str
     assert every_row(database_url) == rows
 
 
-def test_concurrent_changes_are_kept(database: Database) -> None:
-    acme = an_organisation(database)
-
+def test_concurrent_changes_are_kept(database: Database, acme: Acme) -> None:
     async def work() -> None:
         async with asyncio.TaskGroup() as group:
             for number in range(20):

@@ -118,10 +118,8 @@ def test_a_change_dated_back_recounts_past_days_from_then_on(database: Database)
 
 
 def test_holidays_that_changed_since_leave_past_days_outside_the_dated_change_alone(
-    database: Database,
+    database: Database, acme: Acme, ada: User
 ) -> None:
-    acme = an_organisation(database)
-    ada = a_person(database, acme)
     # Good Friday, a working day in France, to the Wednesday after Easter.
     easter = approved_leave(database, acme, ada, date(2026, 4, 2), date(2026, 4, 8))
     may = approved_leave(database, acme, ada, date(2026, 5, 4), date(2026, 5, 8))
@@ -171,9 +169,8 @@ def take_effect(database: Database, acme: Acme, user: User, *, now: datetime) ->
 
 
 def test_a_department_that_takes_effect_moves_pending_leave_to_its_manager(
-    database: Database,
+    database: Database, acme: Acme
 ) -> None:
-    acme = an_organisation(database)
     grace = a_person(database, acme, first_name="Grace")
     sales = a_department(database, acme, name="Sales", manager_id=grace.id)
     ada = a_person(database, acme)
@@ -204,10 +201,8 @@ def test_an_allowance_alone_counts_from_the_start_of_the_leave_year(database: Da
 
 
 def test_an_allowance_alone_counts_from_its_last_change_in_the_leave_year(
-    database: Database,
+    database: Database, acme: Acme, ada: User
 ) -> None:
-    acme = an_organisation(database)
-    ada = a_person(database, acme)
     march = date(2026, 3, 1)
     changed(database, acme, ada, leave_allowance_half_days=30, effective_from=march)
     changed(database, acme, ada, working_days=THREE, effective_from=date(2026, 4, 1))
@@ -291,10 +286,8 @@ def added(database: Database, acme: Acme, user: User, day: date, **fields: Any) 
 
 
 def test_a_record_is_added_moved_and_removed_with_leave_recounted_each_time(
-    database: Database,
+    database: Database, acme: Acme, ada: User
 ) -> None:
-    acme = an_organisation(database)
-    ada = a_person(database, acme)
     week = approved_leave(database, acme, ada, date(2026, 5, 18), date(2026, 5, 22))
     counts = []
 
@@ -322,8 +315,7 @@ def test_a_record_is_added_moved_and_removed_with_leave_recounted_each_time(
     assert [record["valid_from"] for record in after] == [None, "2026-05-21"]
 
 
-def test_the_first_record_begins_with_the_employment(database: Database) -> None:
-    acme = an_organisation(database)
+def test_the_first_record_begins_with_the_employment(database: Database, acme: Acme) -> None:
     start = date(2026, 2, 1)
     ada = a_person(database, acme, start_date=start)
     change = writing(database, employment_records.update, ada.id, ada.id)
@@ -341,8 +333,7 @@ def test_the_first_record_begins_with_the_employment(database: Database) -> None
     assert code_of(partial(remove, by=acme.caller, now=LATER)) == "first_employment_record"
 
 
-def test_refused_dates_change_nothing(database: Database) -> None:
-    acme = an_organisation(database)
+def test_refused_dates_change_nothing(database: Database, acme: Acme) -> None:
     start, end = date(2026, 2, 1), date(2026, 11, 30)
     ada = a_person(database, acme, start_date=start, end_date=end)
     record = added(database, acme, ada, date(2026, 8, 1), working_days=THREE)
@@ -376,9 +367,7 @@ def test_refused_dates_change_nothing(database: Database) -> None:
     assert person(database, acme, ada) == before
 
 
-def test_a_person_has_at_most_a_hundred_records(database: Database) -> None:
-    acme = an_organisation(database)
-    ada = a_person(database, acme)
+def test_a_person_has_at_most_a_hundred_records(database: Database, acme: Acme, ada: User) -> None:
     first = date(2026, 7, 1)
     for number in range(99):
         added(database, acme, ada, first + timedelta(days=number))
@@ -489,9 +478,8 @@ def test_leave_whose_last_day_alone_is_left_keeps_the_halves_of_that_day(
 
 
 def test_leave_before_the_first_day_is_refused_wherever_it_is_asked_for(
-    database: Database,
+    database: Database, acme: Acme
 ) -> None:
-    acme = an_organisation(database)
     ada = a_person(database, acme, start_date=date(2026, 8, 3))
     annual = type_id(database, acme)
     own = caller_for(acme, ada)
@@ -522,10 +510,8 @@ def test_leave_before_the_first_day_is_refused_wherever_it_is_asked_for(
 
 
 def test_leave_from_before_this_rule_keeps_its_days_when_its_note_changes(
-    database: Database, database_url: str
+    database: Database, acme: Acme, ada: User, database_url: str
 ) -> None:
-    acme = an_organisation(database)
-    ada = a_person(database, acme)
     request = a_request(database, acme, ada, start_date=date(2026, 8, 3))
     outside.run(database_url, f"UPDATE users SET start_date = '2026-08-04' WHERE id = '{ada.id}'")
 
@@ -537,10 +523,8 @@ def test_leave_from_before_this_rule_keeps_its_days_when_its_note_changes(
 
 
 def test_a_declined_request_before_a_later_first_day_cannot_be_approved_after_all(
-    database: Database,
+    database: Database, acme: Acme, ada: User
 ) -> None:
-    acme = an_organisation(database)
-    ada = a_person(database, acme)
     request = a_request(database, acme, ada, start_date=date(2026, 8, 3))
     database.write_now(decisions.decline, request.id, reason=None, by=acme.caller, now=LATER)
     changed(database, acme, ada, start_date=date(2026, 8, 4))
@@ -574,8 +558,7 @@ def test_a_person_is_archived_on_the_day_after_the_last(database: Database) -> N
     assert (restored.status, restored.end_date) == ("pending", None)
 
 
-def test_the_last_owner_cannot_have_a_last_day(database: Database) -> None:
-    acme = an_organisation(database)
+def test_the_last_owner_cannot_have_a_last_day(database: Database, acme: Acme) -> None:
     end = date(2026, 12, 31)
     assert code_of(lambda: changed(database, acme, acme.owner, end_date=end)) == "last_owner"
     other = a_person(database, acme, first_name="Grace", role="owner")
@@ -595,8 +578,7 @@ def test_members_cannot_date_or_end_their_own_employment(database: Database) -> 
         assert code_of(partial(change, by=caller_for(acme, ada), now=NOW)) == "field_not_yours"
 
 
-def test_a_department_of_a_later_record_cannot_be_deleted(database: Database) -> None:
-    acme = an_organisation(database)
+def test_a_department_of_a_later_record_cannot_be_deleted(database: Database, acme: Acme) -> None:
     sales = a_department(database, acme, name="Sales")
     ada = a_person(database, acme)
     changed(database, acme, ada, department_id=sales.id, effective_from=date(2026, 8, 1))
@@ -611,8 +593,7 @@ def test_a_department_of_a_later_record_cannot_be_deleted(database: Database) ->
     } == {None}
 
 
-def test_a_holiday_set_of_another_record_cannot_be_deleted(database: Database) -> None:
-    acme = an_organisation(database)
+def test_a_holiday_set_of_another_record_cannot_be_deleted(database: Database, acme: Acme) -> None:
     french = database.write_now(holiday_sets.add, "FR", by=acme.caller, now=NOW)
     ada = a_person(database, acme)
     changed(database, acme, ada, public_holiday_country_code="FR", effective_from=date(2026, 8, 1))

@@ -14,6 +14,7 @@ from storage.db.database import Database
 from storage.db.pages import PageOf
 from tests.builders import (
     NOW,
+    Acme,
     a_department,
     a_person,
     an_organisation,
@@ -58,8 +59,7 @@ def test_every_feed_has_a_token_of_its_own_that_may_be_seen_again(database: Data
     assert first.token != second.token
 
 
-def test_the_personal_token_cannot_be_revoked_as_a_feed(database: Database) -> None:
-    acme = an_organisation(database)
+def test_the_personal_token_cannot_be_revoked_as_a_feed(database: Database, acme: Acme) -> None:
     later = NOW + timedelta(hours=1)
     token = database.write_now(personal_token, by=acme.caller, now=later)
     entries = audit_entries(database, acme.caller)
@@ -71,8 +71,7 @@ def test_the_personal_token_cannot_be_revoked_as_a_feed(database: Database) -> N
     assert owner_of_feed(database, token).user_id == acme.owner.id
 
 
-def test_two_first_reads_at_once_get_the_same_token(database: Database) -> None:
-    acme = an_organisation(database)
+def test_two_first_reads_at_once_get_the_same_token(database: Database, acme: Acme) -> None:
     tokens: list[str] = []
 
     overlapping(
@@ -97,9 +96,7 @@ def test_regenerating_kills_the_old_personal_token_and_no_other(database: Databa
     assert database.read_now(feed_owners.find_by_token, old) is None
 
 
-def test_a_first_token_may_come_from_regenerating(database: Database) -> None:
-    acme = an_organisation(database)
-
+def test_a_first_token_may_come_from_regenerating(database: Database, acme: Acme) -> None:
     token = database.write_now(feeds.regenerate_personal, by=acme.caller, now=NOW)
 
     assert owner_of_feed(database, token).user_id == acme.owner.id
@@ -121,8 +118,7 @@ def test_all_feeds_of_one_person_are_revoked_together(database: Database) -> Non
         assert database.read_now(feed_owners.find_by_token, dead) is None
 
 
-def test_a_person_has_a_bounded_number_of_feeds(database: Database) -> None:
-    acme = an_organisation(database)
+def test_a_person_has_a_bounded_number_of_feeds(database: Database, acme: Acme) -> None:
     database.write_now(personal_token, by=acme.caller, now=NOW)
     created_feeds = [
         database.write_now(feeds.create, None, by=acme.caller, now=NOW) for _ in range(MAX_FEEDS)
@@ -135,8 +131,6 @@ def test_a_person_has_a_bounded_number_of_feeds(database: Database) -> None:
     database.write_now(feeds.create, None, by=acme.caller, now=NOW)
 
 
-def test_the_system_has_no_feed(database: Database) -> None:
-    acme = an_organisation(database)
-
+def test_the_system_has_no_feed(database: Database, acme: Acme) -> None:
     with pytest.raises(Forbidden):
         database.write_now(personal_token, by=replace(acme.caller, user_id=None), now=NOW)

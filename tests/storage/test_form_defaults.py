@@ -46,10 +46,9 @@ def code_of(leave_type: LeaveType | None) -> str | None:
     return None if leave_type is None else leave_type.code
 
 
-def test_a_first_request_is_for_annual_leave_tomorrow(database: Database) -> None:
-    acme = an_organisation(database)
-    ada = a_person(database, acme)
-
+def test_a_first_request_is_for_annual_leave_tomorrow(
+    database: Database, acme: Acme, ada: User
+) -> None:
     leave_type, day = defaults(database, acme, ada)
 
     assert (code_of(leave_type), day) == ("annual", TODAY + timedelta(days=1))
@@ -87,10 +86,8 @@ def test_a_sick_day_does_not_make_the_next_request_sick_leave(database: Database
 
 
 def test_without_a_type_that_deducts_a_first_request_is_for_a_planned_one(
-    database: Database,
+    database: Database, acme: Acme, ada: User
 ) -> None:
-    acme = an_organisation(database)
-    ada = a_person(database, acme)
     annual = type_id(database, acme)
     database.write_now(leave_types.delete, annual, by=acme.caller, now=NOW)
 
@@ -120,9 +117,7 @@ def test_days_off_are_passed_over(database: Database, today: date, day: date) ->
     assert defaults(database, acme, ada, today=today)[1] == day
 
 
-def test_days_on_leave_are_passed_over(database: Database) -> None:
-    acme = an_organisation(database)
-    ada = a_person(database, acme)
+def test_days_on_leave_are_passed_over(database: Database, acme: Acme, ada: User) -> None:
     a_request(database, acme, ada, start_date=TODAY, end_date=TODAY + timedelta(days=2))
 
     assert defaults(database, acme, ada)[1] == TODAY + timedelta(days=3)
@@ -136,10 +131,8 @@ def test_days_on_leave_are_passed_over(database: Database) -> None:
     ],
 )
 def test_the_day_is_one_that_the_type_allows(
-    database: Database, fields: dict[str, Any], days_ahead: int
+    database: Database, acme: Acme, ada: User, fields: dict[str, Any], days_ahead: int
 ) -> None:
-    acme = an_organisation(database)
-    ada = a_person(database, acme)
     leave_type = a_leave_type(database, acme, name="Study", **fields)
 
     def read(tx: Transaction) -> date:
@@ -149,8 +142,7 @@ def test_the_day_is_one_that_the_type_allows(
     assert database.read_now(read) == TODAY + timedelta(days=days_ahead)
 
 
-def test_a_person_who_is_about_to_leave_gets_today(database: Database) -> None:
-    acme = an_organisation(database)
+def test_a_person_who_is_about_to_leave_gets_today(database: Database, acme: Acme) -> None:
     ada = a_person(database, acme, end_date=TODAY)
 
     assert defaults(database, acme, ada)[1] == TODAY

@@ -67,10 +67,8 @@ def on(database: Database, acme: Acme, day: date) -> HolidayOnDate | None:
 
 
 def test_an_override_makes_a_day_a_public_holiday_until_it_is_removed(
-    database: Database,
+    database: Database, acme: Acme
 ) -> None:
-    acme = an_organisation(database)
-
     override = added(database, acme, MARKET_DAY, half="pm")
 
     expected = HolidayOnDate(
@@ -86,8 +84,7 @@ def test_an_override_makes_a_day_a_public_holiday_until_it_is_removed(
     assert on(database, acme, MARKET_DAY) is None
 
 
-def test_an_override_removes_a_public_holiday(database: Database) -> None:
-    acme = an_organisation(database)
+def test_an_override_removes_a_public_holiday(database: Database, acme: Acme) -> None:
     country = HolidayOnDate(
         date=CHRISTMAS,
         name="Christmas Day",
@@ -113,9 +110,7 @@ def test_an_override_removes_a_public_holiday(database: Database) -> None:
     assert on(database, acme, CHRISTMAS) == country
 
 
-def test_removing_the_morning_keeps_the_afternoon(database: Database) -> None:
-    acme = an_organisation(database)
-
+def test_removing_the_morning_keeps_the_afternoon(database: Database, acme: Acme) -> None:
     override = added(database, acme, CHRISTMAS, None, is_holiday=False, half="am")
 
     afternoon = HolidayOnDate(
@@ -129,8 +124,7 @@ def test_removing_the_morning_keeps_the_afternoon(database: Database) -> None:
     assert on(database, acme, CHRISTMAS) == afternoon
 
 
-def test_there_is_one_override_for_each_date(database: Database) -> None:
-    acme = an_organisation(database)
+def test_there_is_one_override_for_each_date(database: Database, acme: Acme) -> None:
     database.write_now(holiday_sets.add, "FR", by=acme.caller, now=NOW)
 
     codes = at_once(*[lambda: added(database, acme, MARKET_DAY)] * 4)
@@ -139,8 +133,7 @@ def test_there_is_one_override_for_each_date(database: Database) -> None:
     assert added(database, acme, MARKET_DAY, code="FR").date == MARKET_DAY
 
 
-def test_overrides_are_listed_by_date(database: Database) -> None:
-    acme = an_organisation(database)
+def test_overrides_are_listed_by_date(database: Database, acme: Acme) -> None:
     set_id = own_set(database, acme).id
     later, earlier = added(database, acme, CHRISTMAS), added(database, acme, MARKET_DAY)
 
@@ -165,9 +158,8 @@ def test_overrides_are_listed_by_date(database: Database) -> None:
     ids=str,
 )
 def test_invalid_overrides_are_rejected(
-    database: Database, wrong: dict[str, Any], error: tuple[str, str]
+    database: Database, acme: Acme, wrong: dict[str, Any], error: tuple[str, str]
 ) -> None:
-    acme = an_organisation(database)
     new = replace(NewOverride(date=MARKET_DAY, name="Market day"), **wrong)
     set_id = own_set(database, acme).id
 
@@ -179,10 +171,7 @@ def test_invalid_overrides_are_rejected(
 
 
 @pytest.mark.slow
-def test_a_set_has_a_limit_of_overrides(
-    database: Database,
-) -> None:
-    acme = an_organisation(database)
+def test_a_set_has_a_limit_of_overrides(database: Database, acme: Acme) -> None:
     set_id = own_set(database, acme).id
 
     def fill(tx: Any) -> None:
@@ -219,8 +208,7 @@ def test_another_organisations_sets_and_overrides_are_unknown(database: Database
     assert on(database, globex, MARKET_DAY) is not None
 
 
-def test_an_unused_set_is_deleted_with_its_overrides(database: Database) -> None:
-    acme = an_organisation(database)
+def test_an_unused_set_is_deleted_with_its_overrides(database: Database, acme: Acme) -> None:
     database.write_now(holiday_sets.add, "FR", by=acme.caller, now=NOW)
     france = own_set(database, acme, "FR")
     added(database, acme, MARKET_DAY, code="FR")
@@ -242,8 +230,7 @@ def test_an_unused_set_is_deleted_with_its_overrides(database: Database) -> None
     assert database.read_now(organisation_config.of_organisation, acme.id).overrides == {}
 
 
-def test_the_set_of_a_former_country_can_be_deleted(database: Database) -> None:
-    acme = an_organisation(database)
+def test_the_set_of_a_former_country_can_be_deleted(database: Database, acme: Acme) -> None:
     britain = own_set(database, acme).id
     change = {"country_code": "IE"}
 
@@ -254,8 +241,7 @@ def test_the_set_of_a_former_country_can_be_deleted(database: Database) -> None:
     assert [holiday_set.country_code for holiday_set in config.holiday_sets.values()] == ["IE"]
 
 
-def test_overrides_are_audited(database: Database) -> None:
-    acme = an_organisation(database)
+def test_overrides_are_audited(database: Database, acme: Acme) -> None:
     database.write_now(holiday_sets.add, "FR", by=acme.caller, now=NOW)
     override = added(database, acme, MARKET_DAY, half="am", code="FR")
     removed(database, acme, override.id, code="FR")
@@ -287,9 +273,7 @@ def in_year(day: date, year: int) -> date:
     return day.replace(year=year)
 
 
-def test_an_override_of_every_year_holds_from_its_date_on(database: Database) -> None:
-    acme = an_organisation(database)
-
+def test_an_override_of_every_year_holds_from_its_date_on(database: Database, acme: Acme) -> None:
     override = added(database, acme, EVE, "Christmas Eve", half="pm", every_year=True)
 
     assert on(database, acme, in_year(EVE, 2025)) is None
@@ -306,18 +290,14 @@ def test_an_override_of_every_year_holds_from_its_date_on(database: Database) ->
     assert on(database, acme, in_year(EVE, 2027)) is None
 
 
-def test_a_holiday_can_be_removed_in_every_year(database: Database) -> None:
-    acme = an_organisation(database)
-
+def test_a_holiday_can_be_removed_in_every_year(database: Database, acme: Acme) -> None:
     added(database, acme, CHRISTMAS, None, is_holiday=False, every_year=True)
 
     days = [on(database, acme, in_year(CHRISTMAS, year)) for year in (2025, 2026, 2027)]
     assert [day is not None and day.is_holiday for day in days] == [True, False, False]
 
 
-def test_the_twenty_ninth_of_february_is_in_leap_years(database: Database) -> None:
-    acme = an_organisation(database)
-
+def test_the_twenty_ninth_of_february_is_in_leap_years(database: Database, acme: Acme) -> None:
     added(database, acme, date(2028, 2, 29), "Leap day", every_year=True)
 
     config = database.read_now(organisation_config.of_organisation, acme.id)
@@ -351,9 +331,7 @@ def test_an_override_of_one_date_replaces_that_of_every_year(database: Database)
     )
 
 
-def test_a_day_has_one_override_of_every_year(database: Database) -> None:
-    acme = an_organisation(database)
-
+def test_a_day_has_one_override_of_every_year(database: Database, acme: Acme) -> None:
     codes = at_once(*[lambda: added(database, acme, EVE, every_year=True)] * 4)
 
     assert codes == ["already_exists"] * 3
@@ -362,8 +340,7 @@ def test_a_day_has_one_override_of_every_year(database: Database) -> None:
     ]
 
 
-def test_both_overrides_of_a_day_are_paged(database: Database) -> None:
-    acme = an_organisation(database)
+def test_both_overrides_of_a_day_are_paged(database: Database, acme: Acme) -> None:
     both = [added(database, acme, EVE, every_year=every_year) for every_year in (True, False)]
     set_id = own_set(database, acme).id
     listed: list[HolidayOverride] = []

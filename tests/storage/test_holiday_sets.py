@@ -62,9 +62,7 @@ def holidays_on(database: Database, acme: Acme, day: date, code: str = "GB") -> 
     return public_holidays.holidays_between(config, code, day, day).get(day)
 
 
-def test_a_country_is_added_once(database: Database) -> None:
-    acme = an_organisation(database)
-
+def test_a_country_is_added_once(database: Database, acme: Acme) -> None:
     holiday_set = added(database, acme, "de-by")
 
     assert (holiday_set.country_code, holiday_set.created_at) == ("DE-BY", LATER)
@@ -79,9 +77,7 @@ def test_a_country_is_added_once(database: Database) -> None:
     assert sets[1] == holiday_set
 
 
-def test_an_unknown_country_is_refused(database: Database) -> None:
-    acme = an_organisation(database)
-
+def test_an_unknown_country_is_refused(database: Database, acme: Acme) -> None:
     with pytest.raises(InvalidInput) as refusal:
         added(database, acme, "XX")
 
@@ -107,9 +103,7 @@ def test_pages_belong_to_one_organisation(database: Database) -> None:
     assert second.next_cursor is None
 
 
-def test_the_countrys_holidays_show_through(database: Database) -> None:
-    acme = an_organisation(database)
-
+def test_the_countrys_holidays_show_through(database: Database, acme: Acme) -> None:
     assert holidays_on(database, acme, CHRISTMAS) == Holiday(
         name="Christmas Day", halves=WHOLE_DAY, country_code="GB"
     )
@@ -153,8 +147,7 @@ def test_overrides_stay_with_their_set_and_organisation(database: Database) -> N
     assert holidays_on(database, globex, MARKET_DAY) is None
 
 
-def test_overrides_outside_the_dates_are_left_out(database: Database) -> None:
-    acme = an_organisation(database)
+def test_overrides_outside_the_dates_are_left_out(database: Database, acme: Acme) -> None:
     an_override(database, acme, MARKET_DAY)
     config = database.read_now(organisation_config.of_organisation, acme.id)
 
@@ -164,8 +157,7 @@ def test_overrides_outside_the_dates_are_left_out(database: Database) -> None:
     assert (min(holidays), max(holidays)) == (CHRISTMAS, date(2027, 1, 1))
 
 
-def test_the_count_of_a_year_includes_overrides(database: Database) -> None:
-    acme = an_organisation(database)
+def test_the_count_of_a_year_includes_overrides(database: Database, acme: Acme) -> None:
     config = database.read_now(organisation_config.of_organisation, acme.id)
     before = public_holidays.holiday_count(config, "GB", 2026)
     year_after = public_holidays.holiday_count(config, "GB", 2027)
@@ -265,9 +257,8 @@ def test_people_of_a_country_without_a_set_have_its_usual_days_off(database: Dat
 
 
 def test_a_set_with_other_categories_recalculates_leave_of_people_who_have_its_country(
-    database: Database,
+    database: Database, acme: Acme
 ) -> None:
-    acme = an_organisation(database)
     astrid = a_person(database, acme, public_holiday_country_code="SE")
     eve = a_request(database, acme, astrid, start_date=date(2026, 12, 23), end_date=EVE)
 

@@ -49,8 +49,7 @@ def test_members_list_their_own_requests_and_admins_all(database: Database) -> N
     assert {request.id for request in all_.items} == {mine.id, theirs.id}
 
 
-def test_members_cannot_list_other_peoples_requests(database: Database) -> None:
-    acme = an_organisation(database)
+def test_members_cannot_list_other_peoples_requests(database: Database, acme: Acme) -> None:
     ada, hedy = a_person(database, acme), a_person(database, acme, first_name="Hedy")
 
     with pytest.raises(InsufficientRole):
@@ -71,10 +70,8 @@ def test_members_cannot_list_other_peoples_requests(database: Database) -> None:
     ],
 )
 def test_filters_select_requests(
-    database: Database, filters: dict[str, Any], expected: list[date]
+    database: Database, acme: Acme, ada: User, filters: dict[str, Any], expected: list[date]
 ) -> None:
-    acme = an_organisation(database)
-    ada = a_person(database, acme)
     a_request(database, acme, ada, start_date=date(2026, 8, 3))
     a_request(database, acme, ada, start_date=date(2026, 8, 4), code="sick")
     a_request(database, acme, ada, start_date=date(2026, 8, 5))
@@ -86,8 +83,7 @@ def test_filters_select_requests(
     assert days(page) == expected
 
 
-def test_a_departments_leave_is_listed(database: Database) -> None:
-    acme = an_organisation(database)
+def test_a_departments_leave_is_listed(database: Database, acme: Acme) -> None:
     team = a_department(database, acme)
     ada = a_person(database, acme, department_id=team.id)
     mine = a_request(database, acme, ada)
@@ -100,9 +96,8 @@ def test_a_departments_leave_is_listed(database: Database) -> None:
 
 @pytest.mark.parametrize("sort", ["start_date", "-start_date", "created_at", "-created_at"])
 def test_pages_show_every_request_once_while_rows_are_added(
-    database: Database, sort: leave_lists.Sort
+    database: Database, acme: Acme, sort: leave_lists.Sort
 ) -> None:
-    acme = an_organisation(database)
     team = [a_person(database, acme) for _ in range(3)]
     for number in range(9):
         a_request(
@@ -232,9 +227,7 @@ def test_a_filter_by_an_unknown_id_is_not_found(database: Database) -> None:
     assert empty_page.items == []
 
 
-def test_a_changed_cursor_is_unusable(database: Database) -> None:
-    acme = an_organisation(database)
-    ada = a_person(database, acme)
+def test_a_changed_cursor_is_unusable(database: Database, acme: Acme, ada: User) -> None:
     for day in (3, 4):
         a_request(database, acme, ada, start_date=date(2026, 8, day))
     cursor = database.read_now(leave_lists.filtered, PageOf(limit=1), by=acme.caller).next_cursor
@@ -265,8 +258,7 @@ def test_a_cursor_is_bound_to_its_filters_and_organisation(database: Database) -
             database.read_now(leave_lists.filtered, page, by=by, **filters)  # type: ignore[arg-type]
 
 
-def test_the_visible_list_shows_what_the_caller_may_see(database: Database) -> None:
-    acme = an_organisation(database)
+def test_the_visible_list_shows_what_the_caller_may_see(database: Database, acme: Acme) -> None:
     grace = a_person(database, acme, first_name="Grace")
     ada = a_person(database, acme, manager_id=grace.id)
     hedy = a_person(database, acme, first_name="Hedy")
@@ -303,18 +295,15 @@ def test_the_visible_lists_date_filters_exclude_the_day_itself(database: Databas
     assert days(page) == [date(2026, 8, 4)]
 
 
-def test_a_malformed_id_is_not_found(database: Database) -> None:
-    acme = an_organisation(database)
-
+def test_a_malformed_id_is_not_found(database: Database, acme: Acme) -> None:
     for request_id in ("", "x", "019e8269-4e80-7e8f-9eff-078e9174496d", "'; DROP TABLE users"):
         with pytest.raises(NotFound):
             database.read_now(leave_reading.get, request_id, by=acme.caller, now=NOW)
 
 
 def test_the_decider_still_sees_the_request_of_a_person_with_another_manager(
-    database: Database,
+    database: Database, acme: Acme
 ) -> None:
-    acme = an_organisation(database)
     grace = a_person(database, acme, first_name="Grace")
     ada = a_person(database, acme, manager_id=grace.id)
     request, undecided = (

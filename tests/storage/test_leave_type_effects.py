@@ -10,6 +10,7 @@ import pytest
 from storage.admin import leave_type_changes
 from storage.admin.effects import Effects
 from storage.base.errors import InsufficientRole
+from storage.base.values import User
 from storage.db.database import Database
 from storage.leave import leave_types
 from tests.builders import (
@@ -60,8 +61,7 @@ def test_balances_become_negative_when_a_type_starts_using_it(database: Database
     assert [balance.after_half_days for balance in effects.overdrawn] == [-6]
 
 
-def test_only_past_leave_is_told_as_well(database: Database) -> None:
-    acme = an_organisation(database)
+def test_only_past_leave_is_told_as_well(database: Database, acme: Acme) -> None:
     ada = a_person(database, acme, start_date=date(2024, 1, 1))
     approved_leave(database, acme, ada, date(2025, 8, 4))
 
@@ -79,10 +79,7 @@ def test_other_changes_affect_no_one(database: Database, changes: dict[str, Any]
     assert effects_of(database, acme, "annual", **changes) == Effects()
 
 
-def test_only_admins_see_what_would_change(database: Database) -> None:
-    acme = an_organisation(database)
-    ada = a_person(database, acme)
-
+def test_only_admins_see_what_would_change(database: Database, acme: Acme, ada: User) -> None:
     with pytest.raises(InsufficientRole):
         dry_run(
             database,

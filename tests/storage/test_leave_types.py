@@ -59,9 +59,7 @@ def a_request_of(database: Database, acme: Acme, leave_type: LeaveType) -> None:
     database.write_now(insert)
 
 
-def test_a_type_needs_only_a_name(database: Database) -> None:
-    acme = an_organisation(database)
-
+def test_a_type_needs_only_a_name(database: Database, acme: Acme) -> None:
     leave_type = a_leave_type(database, acme, name="Congé d'étude")
 
     assert (leave_type.code, leave_type.requires_approval, leave_type.deducts_allowance) == (
@@ -73,9 +71,7 @@ def test_a_type_needs_only_a_name(database: Database) -> None:
     assert config_of(database, acme).leave_types[leave_type.id] == leave_type
 
 
-def test_every_field_is_stored_in_its_normal_form(database: Database) -> None:
-    acme = an_organisation(database)
-
+def test_every_field_is_stored_in_its_normal_form(database: Database, acme: Acme) -> None:
     leave_type = a_leave_type(
         database,
         acme,
@@ -128,8 +124,7 @@ def test_wrong_fields_are_refused(database: Database, fields: dict[str, Any], co
     assert refusal.value.code == code
 
 
-def test_a_code_is_unique_in_the_organisation(database: Database) -> None:
-    acme = an_organisation(database)
+def test_a_code_is_unique_in_the_organisation(database: Database, acme: Acme) -> None:
     study = a_leave_type(database, acme)
 
     with pytest.raises(CodeTaken):
@@ -188,8 +183,7 @@ def test_of_two_concurrent_types_with_the_same_name_one_is_created(database: Dat
     assert outcomes.count("name_taken") == 1
 
 
-def test_a_type_keeps_an_emoji_that_is_invalid_today(database: Database) -> None:
-    acme = an_organisation(database)
+def test_a_type_keeps_an_emoji_that_is_invalid_today(database: Database, acme: Acme) -> None:
     study = a_leave_type(database, acme, emoji="wave::skin-tone-3")
     older = database.write_now(
         lambda tx: tx.update(
@@ -209,8 +203,7 @@ def test_a_type_keeps_an_emoji_that_is_invalid_today(database: Database) -> None
     assert (changed.emoji, changed.requires_note) == ("acme_party", True)
 
 
-def test_a_change_is_stored_and_audited(database: Database) -> None:
-    acme = an_organisation(database)
+def test_a_change_is_stored_and_audited(database: Database, acme: Acme) -> None:
     study = a_leave_type(database, acme)
 
     after = database.write_now(
@@ -226,8 +219,7 @@ def test_a_change_is_stored_and_audited(database: Database) -> None:
     )
 
 
-def test_an_unused_type_is_deleted(database: Database) -> None:
-    acme = an_organisation(database)
+def test_an_unused_type_is_deleted(database: Database, acme: Acme) -> None:
     study = a_leave_type(database, acme)
 
     deleted = database.write_now(leave_types.delete, study.id, by=acme.caller, now=LATER)
@@ -236,8 +228,7 @@ def test_an_unused_type_is_deleted(database: Database) -> None:
     assert study.id not in config_of(database, acme).leave_types
 
 
-def test_a_limited_number_of_types_is_in_use(database: Database) -> None:
-    acme = an_organisation(database)
+def test_a_limited_number_of_types_is_in_use(database: Database, acme: Acme) -> None:
     kept = [a_leave_type(database, acme, name=f"Leave {number}") for number in range(45)]
     archived = a_leave_type(database, acme, name="Sabbatical", is_archived=True)
 
@@ -256,8 +247,7 @@ def test_a_limited_number_of_types_is_in_use(database: Database) -> None:
     assert not restore().is_archived
 
 
-def test_a_used_type_is_archived_and_can_be_restored(database: Database) -> None:
-    acme = an_organisation(database)
+def test_a_used_type_is_archived_and_can_be_restored(database: Database, acme: Acme) -> None:
     study = a_leave_type(database, acme)
     a_request_of(database, acme, study)
 
@@ -284,9 +274,8 @@ def test_a_used_type_is_archived_and_can_be_restored(database: Database) -> None
     ids=["id", "id in capitals", "code", "code in capitals", "name"],
 )
 def test_a_type_is_found_by_id_code_or_name(
-    database: Database, word: Callable[[LeaveType], str]
+    database: Database, acme: Acme, word: Callable[[LeaveType], str]
 ) -> None:
-    acme = an_organisation(database)
     study = a_leave_type(database, acme, code="study")
 
     leave_type = leave_types.by_word(config_of(database, acme), word(study))
@@ -294,8 +283,7 @@ def test_a_type_is_found_by_id_code_or_name(
     assert leave_type == study
 
 
-def test_a_name_prefers_the_type_in_use(database: Database) -> None:
-    acme = an_organisation(database)
+def test_a_name_prefers_the_type_in_use(database: Database, acme: Acme) -> None:
     former = a_leave_type(database, acme, code="study", is_archived=True)
     current = a_leave_type(database, acme, code="study-2")
     config = config_of(database, acme)
@@ -316,8 +304,7 @@ def test_an_unknown_word_is_refused(database: Database) -> None:
     ]
 
 
-def test_an_unknown_word_is_refused_with_the_known_codes(database: Database) -> None:
-    acme = an_organisation(database)
+def test_an_unknown_word_is_refused_with_the_known_codes(database: Database, acme: Acme) -> None:
     study = a_leave_type(database, acme)
     database.write_now(leave_types.update, study.id, {"is_archived": True}, by=acme.caller, now=NOW)
 

@@ -50,8 +50,7 @@ def shown(balance: Balance) -> list[tuple[str, int]]:
     return [(line.type, line.half_days) for line in balance.lines]
 
 
-def test_a_ledgers_lines_add_up_to_what_remains(database: Database) -> None:
-    acme = an_organisation(database)
+def test_a_ledgers_lines_add_up_to_what_remains(database: Database, acme: Acme) -> None:
     grace = a_person(database, acme, first_name="Grace")
     ada = a_person(database, acme, manager_id=grace.id, start_date=date(2026, 7, 1))
     waiting = a_request(database, acme, ada, start_date=date(2026, 8, 3), end_date=date(2026, 8, 4))
@@ -175,10 +174,7 @@ def test_adjustments_are_listed_newest_first_and_audited(database: Database) -> 
     assert entry.changes["user_id"]["after"] == ada.id
 
 
-def test_invalid_adjustments_are_refused(database: Database) -> None:
-    acme = an_organisation(database)
-    ada = a_person(database, acme)
-
+def test_invalid_adjustments_are_refused(database: Database, acme: Acme, ada: User) -> None:
     def errors(**wrong: Any) -> list[tuple[str, str]]:
         return errors_of(lambda: an_adjustment(database, acme, ada, **wrong))
 
@@ -190,10 +186,9 @@ def test_invalid_adjustments_are_refused(database: Database) -> None:
 
 
 @pytest.mark.slow
-def test_a_leave_year_has_a_bounded_number_of_adjustments(database: Database) -> None:
-    acme = an_organisation(database)
-    ada = a_person(database, acme)
-
+def test_a_leave_year_has_a_bounded_number_of_adjustments(
+    database: Database, acme: Acme, ada: User
+) -> None:
     def fill(tx: Any) -> None:
         for _ in range(ledgers.MAX_ADJUSTMENTS):
             adjustments.add(
@@ -208,8 +203,7 @@ def test_a_leave_year_has_a_bounded_number_of_adjustments(database: Database) ->
     assert balance.remaining_half_days == 50 + ledgers.MAX_ADJUSTMENTS
 
 
-def test_only_admins_add_adjustments(database: Database) -> None:
-    acme = an_organisation(database)
+def test_only_admins_add_adjustments(database: Database, acme: Acme) -> None:
     grace = a_person(database, acme, first_name="Grace", role="approver")
     ada = a_person(database, acme, manager_id=grace.id)
 

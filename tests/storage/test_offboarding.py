@@ -88,10 +88,8 @@ def test_leave_that_began_today_keeps_its_whole_day(database: Database) -> None:
     ids=["past", "ends today", "ahead"],
 )
 def test_archiving_a_person_ends_or_cancels_approved_leave(
-    database: Database, start: date, end: date, becomes: str
+    database: Database, acme: Acme, ada: User, start: date, end: date, becomes: str
 ) -> None:
-    acme = an_organisation(database)
-    ada = a_person(database, acme)
     request = approved_leave(database, acme, ada, start_date=start, end_date=end)
 
     archived(database, acme, ada, now=ON_WEDNESDAY)
@@ -268,8 +266,7 @@ def test_owners_approve_when_both_managers_leave_concurrently(
     assert (request.id, acme.owner.id) in rerouted_cards(database, acme)
 
 
-def test_approvers_of_many_people_are_those_of_each_person(database: Database) -> None:
-    acme = an_organisation(database)
+def test_approvers_of_many_people_are_those_of_each_person(database: Database, acme: Acme) -> None:
     grace = a_person(database, acme, first_name="Grace")
     department = a_department(database, acme, manager_id=grace.id)
     a_person(database, acme, first_name="Tim", role="approver", department_id=department.id)

@@ -49,9 +49,7 @@ def test_a_new_organisation_has_everything_it_needs(database: Database) -> None:
     assert [holiday_set.country_code for holiday_set in config.holiday_sets.values()] == ["GB"]
 
 
-def test_a_new_organisation_has_the_five_types_in_order(database: Database) -> None:
-    acme = an_organisation(database)
-
+def test_a_new_organisation_has_the_five_types_in_order(database: Database, acme: Acme) -> None:
     types = database.read_now(leave_types.page, PageOf(), by=acme.caller).items
 
     assert [(t.code, t.requires_approval, t.deducts_allowance, t.is_private) for t in types] == [
@@ -63,9 +61,7 @@ def test_a_new_organisation_has_the_five_types_in_order(database: Database) -> N
     ]
 
 
-def test_creating_an_organisation_is_audited(database: Database) -> None:
-    acme = an_organisation(database)
-
+def test_creating_an_organisation_is_audited(database: Database, acme: Acme) -> None:
     entries = audit_entries(database, acme.caller)
 
     by_the_system = [entry.action for entry in entries if entry.actor_id is None]
@@ -121,9 +117,7 @@ def test_an_invalid_organisation_is_not_created(
     assert database.read_now(organisations.count) == 0
 
 
-def test_settings_change_and_are_audited(database: Database) -> None:
-    acme = an_organisation(database)
-
+def test_settings_change_and_are_audited(database: Database, acme: Acme) -> None:
     after = updated(
         database,
         acme,
@@ -163,10 +157,8 @@ def test_settings_change_and_are_audited(database: Database) -> None:
     ],
 )
 def test_wrong_settings_are_refused(
-    database: Database, changes: dict[str, Any], pointer: str, code: str
+    database: Database, acme: Acme, changes: dict[str, Any], pointer: str, code: str
 ) -> None:
-    acme = an_organisation(database)
-
     with pytest.raises(InvalidInput) as refusal:
         updated(database, acme, **changes)
 
@@ -183,9 +175,7 @@ def test_a_month_that_makes_the_stored_day_impossible_is_rejected(database: Data
     assert refusal.value.code == "impossible_date"
 
 
-def test_a_new_country_gets_a_holiday_set_once(database: Database) -> None:
-    acme = an_organisation(database)
-
+def test_a_new_country_gets_a_holiday_set_once(database: Database, acme: Acme) -> None:
     updated(database, acme, country_code="de-by")
     updated(database, acme, country_code="GB")
     updated(database, acme, country_code="DE-BY")
@@ -205,9 +195,7 @@ def test_the_only_organisation_is_found_unless_there_are_several(database: Datab
     assert database.read_now(organisations.count) == 2
 
 
-def test_organisations_are_found_by_slug(database: Database) -> None:
-    acme = an_organisation(database)
-
+def test_organisations_are_found_by_slug(database: Database, acme: Acme) -> None:
     assert database.read_now(organisations.by_slug, "acme") == acme.organisation
     with pytest.raises(NotFound):
         database.read_now(organisations.by_slug, "globex")

@@ -215,10 +215,7 @@ def test_lists_cards_and_decisions_agree_for_every_user(database: Database, case
             assert is_listed(database, setting, leave_lists.visible, user) == is_visible
 
 
-def test_an_escalated_request_is_listed_until_it_is_decided(
-    database: Database,
-) -> None:
-    acme = an_organisation(database)
+def test_an_escalated_request_is_listed_until_it_is_decided(database: Database, acme: Acme) -> None:
     database.write_now(slack_workspaces.link_only_organisation, "T1", now=NOW)
     head = a_person(database, acme, first_name="Head")
     manager = a_person(database, acme, first_name="Grace")

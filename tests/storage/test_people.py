@@ -77,9 +77,7 @@ def joined(database: Database, acme: Acme, **profile_fields: Any) -> User:
     )
 
 
-def test_a_new_person_is_a_pending_member(database: Database) -> None:
-    acme = an_organisation(database)
-
+def test_a_new_person_is_a_pending_member(database: Database, acme: Acme) -> None:
     ada = created(database, acme)
 
     assert (ada.role, ada.status, ada.version) == ("member", "pending", 1)
@@ -88,8 +86,7 @@ def test_a_new_person_is_a_pending_member(database: Database) -> None:
     assert actions_on(database, acme, ada) == ["user.created"]
 
 
-def test_a_person_is_created_with_every_field(database: Database) -> None:
-    acme = an_organisation(database)
+def test_a_person_is_created_with_every_field(database: Database, acme: Acme) -> None:
     grace = a_person(database, acme, first_name="Grace")
     engineering = a_department(database, acme)
     fields = {
@@ -113,9 +110,7 @@ def test_a_person_is_created_with_every_field(database: Database) -> None:
     assert {name: stored[name] for name in expected} == expected
 
 
-def test_every_wrong_field_is_named(database: Database) -> None:
-    acme = an_organisation(database)
-
+def test_every_wrong_field_is_named(database: Database, acme: Acme) -> None:
     errors = errors_of(
         lambda: created(
             database,
@@ -167,24 +162,20 @@ def test_the_required_fields_are_named_when_they_are_missing(database: Database)
         "ada@" + "a" * 60 + ("." + "b" * 60) * 3 + ".example",
     ],
 )
-def test_a_malformed_address_is_rejected(database: Database, address: str) -> None:
-    acme = an_organisation(database)
-
+def test_a_malformed_address_is_rejected(database: Database, acme: Acme, address: str) -> None:
     errors = errors_of(lambda: created(database, acme, email=address))
 
     assert errors == [("/email", "invalid_email")]
 
 
-def test_addresses_are_unique_ignoring_case(database: Database) -> None:
-    acme = an_organisation(database)
+def test_addresses_are_unique_ignoring_case(database: Database, acme: Acme) -> None:
     created(database, acme, email="Straße@Example.com")
 
     with pytest.raises(EmailTaken):
         created(database, acme, email="STRASSE@example.COM")
 
 
-def test_addresses_are_unique_in_every_form(database: Database) -> None:
-    acme = an_organisation(database)
+def test_addresses_are_unique_in_every_form(database: Database, acme: Acme) -> None:
     renee = created(database, acme, email="ren\u00e9e@example.com")
 
     for same in ("rene\u0301e@example.com", "\uff52en\u00e9e@example.com"):
@@ -194,8 +185,7 @@ def test_addresses_are_unique_in_every_form(database: Database) -> None:
         assert page.items == [renee]
 
 
-def test_a_new_address_is_in_one_alphabet(database: Database) -> None:
-    acme = an_organisation(database)
+def test_a_new_address_is_in_one_alphabet(database: Database, acme: Acme) -> None:
     mixed = "\u0430da@example.com"
 
     errors = errors_of(lambda: created(database, acme, email=mixed))
@@ -214,17 +204,14 @@ def test_an_address_may_be_used_in_two_organisations(database: Database) -> None
     assert ada_of_globex.email == ADA["email"]
 
 
-def test_of_two_concurrent_equal_addresses_one_is_stored(database: Database) -> None:
-    acme = an_organisation(database)
-
+def test_of_two_concurrent_equal_addresses_one_is_stored(database: Database, acme: Acme) -> None:
     codes = at_once(*[lambda: created(database, acme)] * 2)
 
     assert codes == ["email_taken"]
     assert len(database.read_now(people_lists.list_all, by=acme.caller)) == 2
 
 
-def test_an_admin_cannot_create_or_change_an_owner(database: Database) -> None:
-    acme = an_organisation(database)
+def test_an_admin_cannot_create_or_change_an_owner(database: Database, acme: Acme) -> None:
     admin = a_person(database, acme, role="admin")
     member = a_person(database, acme, first_name="Hedy")
     by = caller_for(acme, admin)
@@ -243,10 +230,9 @@ def test_an_admin_cannot_create_or_change_an_owner(database: Database) -> None:
     assert codes == ["insufficient_role"] * 6
 
 
-def test_a_change_raises_version_and_time_and_is_audited(database: Database) -> None:
-    acme = an_organisation(database)
-    ada = a_person(database, acme)
-
+def test_a_change_raises_version_and_time_and_is_audited(
+    database: Database, acme: Acme, ada: User
+) -> None:
     after = updated(database, acme, ada, job_title="Countess", manager_id=acme.owner.id)
 
     assert after == replace(
@@ -265,8 +251,7 @@ def test_a_change_raises_version_and_time_and_is_audited(database: Database) -> 
     }
 
 
-def test_null_returns_to_the_organisations_working_days(database: Database) -> None:
-    acme = an_organisation(database)
+def test_null_returns_to_the_organisations_working_days(database: Database, acme: Acme) -> None:
     ada = a_person(database, acme, working_days=["monday"])
 
     after = updated(database, acme, ada, working_days=None)
@@ -274,18 +259,14 @@ def test_null_returns_to_the_organisations_working_days(database: Database) -> N
     assert after.working_days is None
 
 
-def test_a_change_of_nothing_changes_nothing(database: Database) -> None:
-    acme = an_organisation(database)
-    ada = a_person(database, acme)
-
+def test_a_change_of_nothing_changes_nothing(database: Database, acme: Acme, ada: User) -> None:
     after = updated(database, acme, ada, first_name=ada.first_name, role=ada.role)
 
     assert after == ada
     assert actions_on(database, acme, ada) == ["user.activated", "user.created"]
 
 
-def test_people_change_their_own_names_and_nothing_else(database: Database) -> None:
-    acme = an_organisation(database)
+def test_people_change_their_own_names_and_nothing_else(database: Database, acme: Acme) -> None:
     ada = a_person(database, acme, role="approver")
     by = caller_for(acme, ada)
 
@@ -304,9 +285,7 @@ def test_people_change_their_own_names_and_nothing_else(database: Database) -> N
     ["no-id", "", UNKNOWN_ID, UNKNOWN_ID.upper(), "\x00"],
     ids=["a word", "nothing", "unknown", "upper case", "NUL"],
 )
-def test_a_malformed_id_is_not_found(database: Database, wrong_id: str) -> None:
-    acme = an_organisation(database)
-
+def test_a_malformed_id_is_not_found(database: Database, acme: Acme, wrong_id: str) -> None:
     with pytest.raises(NotFound):
         database.read_now(people_rows.get, wrong_id, by=acme.caller)
 
@@ -324,9 +303,7 @@ def test_references_into_another_organisation_are_not_found(database: Database) 
     assert department == no_id == [("/department_id", "not_found")]
 
 
-def test_a_cycle_of_three_managers_is_rejected(database: Database) -> None:
-    acme = an_organisation(database)
-    ada = a_person(database, acme)
+def test_a_cycle_of_three_managers_is_rejected(database: Database, acme: Acme, ada: User) -> None:
     grace = a_person(database, acme, first_name="Grace", manager_id=ada.id)
     hedy = a_person(database, acme, first_name="Hedy", manager_id=grace.id)
 
@@ -335,10 +312,7 @@ def test_a_cycle_of_three_managers_is_rejected(database: Database) -> None:
     assert errors == [("/manager_id", "manager_cycle")]
 
 
-def test_people_cannot_be_their_own_manager(database: Database) -> None:
-    acme = an_organisation(database)
-    ada = a_person(database, acme)
-
+def test_people_cannot_be_their_own_manager(database: Database, acme: Acme, ada: User) -> None:
     with pytest.raises(InvalidInput, match="People cannot be their own manager.") as refusal:
         updated(database, acme, ada, manager_id=ada.id)
 
@@ -346,9 +320,8 @@ def test_people_cannot_be_their_own_manager(database: Database) -> None:
 
 
 def test_two_people_who_concurrently_become_each_others_manager_form_no_cycle(
-    database: Database,
+    database: Database, acme: Acme
 ) -> None:
-    acme = an_organisation(database)
     ada, grace = a_person(database, acme), a_person(database, acme, first_name="Grace")
 
     codes = overlapping(
@@ -387,8 +360,7 @@ def test_an_archived_person_cannot_become_manager_but_stays_one(database: Databa
     ],
     ids=["demoted", "archived", "deactivated"],
 )
-def test_the_last_active_owner_stays(database: Database, lose: Any) -> None:
-    acme = an_organisation(database)
+def test_the_last_active_owner_stays(database: Database, acme: Acme, lose: Any) -> None:
     a_person(database, acme, role="owner", status="pending")
     a_person(database, acme, role="owner", status="deactivated")
 
@@ -396,8 +368,7 @@ def test_the_last_active_owner_stays(database: Database, lose: Any) -> None:
         lose(database, acme)
 
 
-def test_of_two_owners_demoted_concurrently_one_remains(database: Database) -> None:
-    acme = an_organisation(database)
+def test_of_two_owners_demoted_concurrently_one_remains(database: Database, acme: Acme) -> None:
     second = a_person(database, acme, role="owner")
 
     codes = overlapping(
@@ -460,8 +431,7 @@ def test_archiving_revokes_keys_and_feeds_and_keeps_the_record(database: Databas
     assert "user.archived" in actions_on(database, acme, ada)
 
 
-def test_an_archived_person_is_never_changed_again(database: Database) -> None:
-    acme = an_organisation(database)
+def test_an_archived_person_is_never_changed_again(database: Database, acme: Acme) -> None:
     ada = a_person(database, acme, status="archived")
 
     again = database.write_now(people_status.archive, ada.id, by=acme.caller, now=LATER)
@@ -476,10 +446,7 @@ def test_an_archived_person_is_never_changed_again(database: Database) -> None:
     assert codes == ["user_archived"] * 3
 
 
-def test_a_deactivated_person_is_reactivated(database: Database) -> None:
-    acme = an_organisation(database)
-    ada = a_person(database, acme)
-
+def test_a_deactivated_person_is_reactivated(database: Database, acme: Acme, ada: User) -> None:
     off = database.write_now(people_status.deactivate, ada.id, by=acme.caller, now=LATER)
     still_off = database.write_now(people_status.deactivate, ada.id, by=acme.caller, now=LATER)
     back = database.write_now(people_status.reactivate, ada.id, by=acme.caller, now=LATER)
@@ -494,8 +461,7 @@ def test_a_deactivated_person_is_reactivated(database: Database) -> None:
     ]
 
 
-def test_only_pending_people_are_activated(database: Database) -> None:
-    acme = an_organisation(database)
+def test_only_pending_people_are_activated(database: Database, acme: Acme) -> None:
     ada = created(database, acme)
 
     active = database.write_now(people_changes.activate, ada, by=acme.caller, now=LATER)
@@ -505,8 +471,7 @@ def test_only_pending_people_are_activated(database: Database) -> None:
     assert again == active
 
 
-def test_the_list_is_filtered_and_in_the_order_of_creation(database: Database) -> None:
-    acme = an_organisation(database)
+def test_the_list_is_filtered_and_in_the_order_of_creation(database: Database, acme: Acme) -> None:
     engineering = a_department(database, acme)
     ada = a_person(database, acme, department_id=engineering.id, now=NOW + timedelta(minutes=2))
     grace = a_person(
@@ -532,8 +497,7 @@ def test_filtering_by_a_foreign_department_is_not_found(database: Database) -> N
         database.read_now(people_lists.page, PageOf(), by=acme.caller, department_id=elsewhere.id)
 
 
-def test_a_cursor_belongs_to_its_filters(database: Database) -> None:
-    acme = an_organisation(database)
+def test_a_cursor_belongs_to_its_filters(database: Database, acme: Acme) -> None:
     a_person(database, acme)
     cursor = database.read_now(people_lists.page, PageOf(limit=1), by=acme.caller).next_cursor
 
@@ -543,9 +507,7 @@ def test_a_cursor_belongs_to_its_filters(database: Database) -> None:
         )
 
 
-def test_an_unknown_slack_member_joins_as_an_active_member(database: Database) -> None:
-    acme = an_organisation(database)
-
+def test_an_unknown_slack_member_joins_as_an_active_member(database: Database, acme: Acme) -> None:
     ada = joined(database, acme)
 
     assert (ada.role, ada.status, ada.slack_user_id) == ("member", "active", "U1")
@@ -553,8 +515,7 @@ def test_an_unknown_slack_member_joins_as_an_active_member(database: Database) -
     assert joined(database, acme) == ada
 
 
-def test_a_slack_member_is_matched_by_address_ignoring_case(database: Database) -> None:
-    acme = an_organisation(database)
+def test_a_slack_member_is_matched_by_address_ignoring_case(database: Database, acme: Acme) -> None:
     ada = created(database, acme, role="admin")
 
     member = joined(database, acme, email="ADA@example.com", first_name="Countess")
@@ -564,8 +525,7 @@ def test_a_slack_member_is_matched_by_address_ignoring_case(database: Database) 
     assert actions_on(database, acme, ada) == ["user.activated", "user.created"]
 
 
-def test_a_slack_member_is_matched_by_id_first(database: Database) -> None:
-    acme = an_organisation(database)
+def test_a_slack_member_is_matched_by_id_first(database: Database, acme: Acme) -> None:
     ada = joined(database, acme)
     created(database, acme, email="augusta@example.com")
 
@@ -574,9 +534,7 @@ def test_a_slack_member_is_matched_by_id_first(database: Database) -> None:
     assert member.id == ada.id
 
 
-def test_an_unconfirmed_address_proves_nothing(database: Database) -> None:
-    acme = an_organisation(database)
-
+def test_an_unconfirmed_address_proves_nothing(database: Database, acme: Acme) -> None:
     with pytest.raises(NotAMember, match="Confirm it in your Slack account settings"):
         joined(database, acme, email=acme.owner.email, is_email_confirmed=False)
     with pytest.raises(NotAMember, match="Confirm it in your Slack account settings"):
@@ -585,8 +543,7 @@ def test_an_unconfirmed_address_proves_nothing(database: Database) -> None:
     assert database.read_now(people_lists.list_all, by=acme.caller) == [acme.owner]
 
 
-def test_a_second_slack_account_never_replaces_the_first(database: Database) -> None:
-    acme = an_organisation(database)
+def test_a_second_slack_account_never_replaces_the_first(database: Database, acme: Acme) -> None:
     ada = joined(database, acme, slack_user_id="U1")
 
     with pytest.raises(NotAMember, match="Ask an admin of your organisation to unlink it"):
@@ -596,9 +553,8 @@ def test_a_second_slack_account_never_replaces_the_first(database: Database) -> 
 
 
 def test_an_unlinked_person_is_linked_to_the_next_account_with_their_address(
-    database: Database,
+    database: Database, acme: Acme
 ) -> None:
-    acme = an_organisation(database)
     ada = joined(database, acme, slack_user_id="U1")
 
     unlinked = database.write_now(slack_profiles.unlink, ada.id, by=acme.caller, now=LATER)
@@ -631,8 +587,7 @@ def test_only_an_owner_unlinks_an_owner_and_members_unlink_no_one(database: Data
 
 
 @pytest.mark.parametrize("status", ["deactivated", "archived"])
-def test_a_deactivated_user_stays_deactivated(database: Database, status: Any) -> None:
-    acme = an_organisation(database)
+def test_a_deactivated_user_stays_deactivated(database: Database, acme: Acme, status: Any) -> None:
     a_person(database, acme, email="ada@example.com", status=status)
 
     with pytest.raises(NotAMember):
@@ -648,9 +603,7 @@ def test_members_do_not_join_an_organisation_that_does_not_allow_it(database: Da
     assert joined(database, acme, email=grace.email).id == grace.id
 
 
-def test_values_of_a_slack_profile_are_shortened_to_fit(database: Database) -> None:
-    acme = an_organisation(database)
-
+def test_values_of_a_slack_profile_are_shortened_to_fit(database: Database, acme: Acme) -> None:
     ada = joined(
         database,
         acme,
@@ -673,9 +626,7 @@ def test_values_of_a_slack_profile_are_shortened_to_fit(database: Database) -> N
     assert len(ada.last_name) == 200
 
 
-def test_a_slack_member_without_an_address_cannot_join(database: Database) -> None:
-    acme = an_organisation(database)
-
+def test_a_slack_member_without_an_address_cannot_join(database: Database, acme: Acme) -> None:
     with pytest.raises(NotAMember):
         joined(database, acme, email=None)
 
@@ -693,8 +644,7 @@ def test_concurrent_first_messages_of_a_slack_member_create_one_person(database:
     assert len(database.read_now(people_lists.list_all, by=acme.caller)) == 2
 
 
-def test_a_user_changed_while_joining_is_changed_and_joins(database: Database) -> None:
-    acme = an_organisation(database)
+def test_a_user_changed_while_joining_is_changed_and_joins(database: Database, acme: Acme) -> None:
     ada = a_person(database, acme, email="ada@example.com", status="pending")
 
     codes = overlapping(
@@ -708,8 +658,7 @@ def test_a_user_changed_while_joining_is_changed_and_joins(database: Database) -
     assert (person.job_title, person.status, person.slack_user_id) == ("Analyst", "active", "U1")
 
 
-def test_a_slack_user_looked_up_while_joining_is_one_person(database: Database) -> None:
-    acme = an_organisation(database)
+def test_a_slack_user_looked_up_while_joining_is_one_person(database: Database, acme: Acme) -> None:
     ada, grace = a_person(database, acme), a_person(database, acme, first_name="Grace")
     linked_profile = replace(ADA_IN_SLACK, email=ada.email)
 
@@ -724,8 +673,7 @@ def test_a_slack_user_looked_up_while_joining_is_one_person(database: Database) 
     assert [user.id for user in everyone if user.slack_user_id == "U1"] == [ada.id]
 
 
-def test_a_slack_user_joining_while_looked_up_is_one_person(database: Database) -> None:
-    acme = an_organisation(database)
+def test_a_slack_user_joining_while_looked_up_is_one_person(database: Database, acme: Acme) -> None:
     ada, grace = a_person(database, acme), a_person(database, acme, first_name="Grace")
     linked_profile = replace(ADA_IN_SLACK, email=ada.email)
     joining_profile = replace(ADA_IN_SLACK, email=grace.email)
@@ -750,9 +698,8 @@ def test_slack_members_of_two_organisations_are_kept_apart(database: Database) -
 
 
 def test_only_a_taken_address_is_called_a_taken_address(
-    database: Database, database_url: str
+    database: Database, acme: Acme, database_url: str
 ) -> None:
-    acme = an_organisation(database)
     grace = a_person(database, acme, first_name="Grace")
     outside.run(database_url, f"UPDATE users SET slack_user_id = 'U1' WHERE id = '{grace.id}'")
     ada = a_person(database, acme, first_name="Ada")
@@ -779,8 +726,7 @@ def restored(database: Database, acme: Acme, user: User) -> User:
     return database.write_now(people.restore, user.id, by=acme.caller, now=LATER)
 
 
-def test_an_archived_persons_address_is_free_again(database: Database) -> None:
-    acme = an_organisation(database)
+def test_an_archived_persons_address_is_free_again(database: Database, acme: Acme) -> None:
     former = archived(database, acme, created(database, acme))
 
     again = created(database, acme, email="ADA@example.com")
@@ -813,8 +759,7 @@ def test_a_person_is_not_restored_while_another_has_the_address(database: Databa
     assert restored(database, acme, ada).status == "pending"
 
 
-def test_only_an_owner_restores_an_owner(database: Database) -> None:
-    acme = an_organisation(database)
+def test_only_an_owner_restores_an_owner(database: Database, acme: Acme) -> None:
     owner = created(database, acme, role="owner")
     admin = a_person(database, acme, first_name="Anna", role="admin")
     archived(database, acme, owner)
@@ -841,8 +786,7 @@ def test_of_two_people_who_concurrently_take_a_free_address_one_gets_it(database
     assert codes == ["email_taken"]
 
 
-def test_a_rehired_person_uses_slack_as_a_new_person(database: Database) -> None:
-    acme = an_organisation(database)
+def test_a_rehired_person_uses_slack_as_a_new_person(database: Database, acme: Acme) -> None:
     former = joined(database, acme)
     archived(database, acme, former)
     with pytest.raises(NotAMember):
@@ -858,9 +802,8 @@ def test_a_rehired_person_uses_slack_as_a_new_person(database: Database) -> None
 
 
 def test_a_restored_person_does_not_take_back_a_relinked_slack_account(
-    database: Database,
+    database: Database, acme: Acme
 ) -> None:
-    acme = an_organisation(database)
     former = joined(database, acme)
     archived(database, acme, former)
     created(database, acme, email="ada.new@example.com")

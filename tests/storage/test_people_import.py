@@ -62,9 +62,7 @@ def all_users(database: Database, acme: Acme) -> dict[str, User]:
     return {user.email: user for user in users}
 
 
-def test_every_column_is_kept(database: Database) -> None:
-    acme = an_organisation(database)
-
+def test_every_column_is_kept(database: Database, acme: Acme) -> None:
     done = bring_in(
         database,
         acme,
@@ -88,8 +86,7 @@ def test_every_column_is_kept(database: Database) -> None:
     assert (grace.role, grace.manager_id, grace.working_days) == ("member", None, None)
 
 
-def test_each_person_and_department_is_audited_once(database: Database) -> None:
-    acme = an_organisation(database)
+def test_each_person_and_department_is_audited_once(database: Database, acme: Acme) -> None:
     a_department(database, acme, name="Sales")
     before = {entry.id for entry in audit_entries(database, acme.caller)}
 
@@ -186,8 +183,7 @@ def test_every_wrong_cell_of_every_line_is_reported_in_one_round(database: Datab
     ]
 
 
-def test_wrong_columns_are_reported_with_the_lines(database: Database) -> None:
-    acme = an_organisation(database)
+def test_wrong_columns_are_reported_with_the_lines(database: Database, acme: Acme) -> None:
     text = "email,frist_name,Email,shoe,role\na@x.ie,A,a@x.ie,44,boss\n"
 
     with pytest.raises(BadLines) as bad:
@@ -205,8 +201,7 @@ def test_wrong_columns_are_reported_with_the_lines(database: Database) -> None:
     assert wrong[1, "frist_name"].endswith("Did you mean first_name?")
 
 
-def test_a_quotation_mark_that_is_not_closed_names_its_line(database: Database) -> None:
-    acme = an_organisation(database)
+def test_a_quotation_mark_that_is_not_closed_names_its_line(database: Database, acme: Acme) -> None:
     text = 'email,first_name,last_name\nada,A,B\na@x.ie,"A,B\nb@x.ie,A,B\n'
 
     assert faults(lambda: bring_in(database, acme, text)) == [
@@ -215,8 +210,7 @@ def test_a_quotation_mark_that_is_not_closed_names_its_line(database: Database) 
     ]
 
 
-def test_people_who_manage_each_other_are_told_how(database: Database) -> None:
-    acme = an_organisation(database)
+def test_people_who_manage_each_other_are_told_how(database: Database, acme: Acme) -> None:
     grace = a_person(database, acme, email="grace@x.ie")
     a_person(database, acme, email="eve@x.ie", manager_id=grace.id)
     text = (
@@ -260,9 +254,8 @@ def test_an_address_is_in_a_file_once() -> None:
 
 
 def test_conflicts_with_the_organisation_are_reported_and_nothing_is_imported(
-    database: Database,
+    database: Database, acme: Acme
 ) -> None:
-    acme = an_organisation(database)
     a_person(database, acme, email="ada@x.ie")
     a_person(database, acme, email="old@x.ie", status="archived")
     a_department(database, acme, name="Twin")
@@ -298,8 +291,7 @@ def test_conflicts_with_the_organisation_are_reported_and_nothing_is_imported(
     assert all_users(database, acme) == before
 
 
-def test_an_update_changes_what_is_filled_in(database: Database) -> None:
-    acme = an_organisation(database)
+def test_an_update_changes_what_is_filled_in(database: Database, acme: Acme) -> None:
     grace = a_person(database, acme, email="grace@x.ie", first_name="Grace", job_title="Admiral")
     ada = a_person(database, acme, email="ada@x.ie", manager_id=grace.id)
     text = (
@@ -347,8 +339,7 @@ def test_an_update_does_not_cross_the_renaming_of_one_of_its_people(database: Da
     assert runs == 2
 
 
-def test_an_update_is_bound_by_the_same_rules(database: Database) -> None:
-    acme = an_organisation(database)
+def test_an_update_is_bound_by_the_same_rules(database: Database, acme: Acme) -> None:
     grace = a_person(database, acme, email="grace@x.ie")
     ada = a_person(database, acme, email="ada@x.ie", manager_id=grace.id)
     a_person(database, acme, email="eve@x.ie", manager_id=ada.id)
@@ -367,8 +358,7 @@ def test_an_update_is_bound_by_the_same_rules(database: Database) -> None:
     ]
 
 
-def test_changes_have_dates_and_people_a_last_day(database: Database) -> None:
-    acme = an_organisation(database)
+def test_changes_have_dates_and_people_a_last_day(database: Database, acme: Acme) -> None:
     a_person(database, acme, email="ada@x.ie")
     text = (
         "email,first_name,last_name,department,working_days,effective_from,end_date\n"
@@ -414,8 +404,7 @@ def test_impossible_dates_are_reported_before_anything_is_imported(database: Dat
     ]
 
 
-def test_ownership_can_be_handed_over_in_one_file(database: Database) -> None:
-    acme = an_organisation(database)
+def test_ownership_can_be_handed_over_in_one_file(database: Database, acme: Acme) -> None:
     a_person(database, acme, email="ada@x.ie")
 
     bring_in(
@@ -427,8 +416,7 @@ def test_ownership_can_be_handed_over_in_one_file(database: Database) -> None:
 
 
 @pytest.mark.slow
-def test_ten_thousand_people_take_seconds(database: Database) -> None:
-    acme = an_organisation(database)
+def test_ten_thousand_people_take_seconds(database: Database, acme: Acme) -> None:
     rows = [
         f"p{number}@x.ie,P{number},Tester,member,Department {number % 40},"
         f"{f'p{number * 7 % 5_000}@x.ie' if number % 9 else ''},,2020-01-06,,GB-ENG,25"

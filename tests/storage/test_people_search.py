@@ -6,7 +6,7 @@ import pytest
 
 from storage.db.database import Database
 from storage.people import people_lists
-from tests.builders import a_person, an_organisation
+from tests.builders import Acme, a_person, an_organisation
 
 pytestmark = pytest.mark.shared_database
 
@@ -50,9 +50,8 @@ def test_a_domain_matches_no_people(database: Database, typed: str, first_names:
     ],
 )
 def test_people_are_named_by_whole_words(
-    database: Database, typed: str, first_names: list[str]
+    database: Database, acme: Acme, typed: str, first_names: list[str]
 ) -> None:
-    acme = an_organisation(database)
     a_person(database, acme)
     a_person(database, acme, first_name="Mary Ann", last_name="McDonald", email="mary@acme.example")
     a_person(database, acme, first_name="Émile", email="emile@acme.example")

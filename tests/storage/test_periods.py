@@ -286,8 +286,7 @@ def test_nothing_is_carried_over_from_an_earlier_employment(database: Database) 
     assert ("carry_over", 5) in lines_on(database, acme, stayed, date(2026, 6, 1))
 
 
-def test_leave_between_two_employments_is_refused(database: Database) -> None:
-    acme = an_organisation(database)
+def test_leave_between_two_employments_is_refused(database: Database, acme: Acme) -> None:
     ada, _ = left_in_march(database, acme)
     ada = restored(database, acme, ada, SEPTEMBER)
 
@@ -309,9 +308,8 @@ def test_leave_between_two_employments_is_refused(database: Database) -> None:
 
 
 def test_moving_the_first_day_leaves_the_leave_of_an_earlier_employment(
-    database: Database,
+    database: Database, acme: Acme
 ) -> None:
-    acme = an_organisation(database)
     ada, earlier_id = left_in_march(database, acme)
     ada = restored(database, acme, ada, SEPTEMBER)
     leave = approved_leave(database, acme, ada, date(2026, 9, 10), date(2026, 9, 11))
@@ -374,8 +372,7 @@ def test_without_a_first_day_the_employment_continues(database: Database) -> Non
     assert lines_on(database, acme, ada, NOW.date())[-1] == ("remaining", 20)
 
 
-def test_a_person_who_never_began_has_no_earlier_employment(database: Database) -> None:
-    acme = an_organisation(database)
+def test_a_person_who_never_began_has_no_earlier_employment(database: Database, acme: Acme) -> None:
     ada = a_person(database, acme, start_date=date(2026, 8, 1), status="archived")
 
     ada = restored(database, acme, ada, SEPTEMBER)

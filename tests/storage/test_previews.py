@@ -240,10 +240,8 @@ def explained(database: Database, acme: Acme, request: LeaveRequest) -> list[Any
 
 
 def test_a_stored_count_is_kept_and_marked_where_it_would_differ_today(
-    database: Database,
+    database: Database, acme: Acme, ada: User
 ) -> None:
-    acme = an_organisation(database)
-    ada = a_person(database, acme)
     # Friday and Saturday, long past: they keep their count.
     request = a_request(database, acme, ada, start_date=date(2026, 5, 8), end_date=date(2026, 5, 9))
     counted = (2, "counted", None, False)

@@ -13,7 +13,7 @@ import pytest
 
 from storage.admin import holiday_overrides, organisation_settings, people
 from storage.admin.holiday_overrides import NewOverride
-from storage.base.values import Caller, LeaveRequest
+from storage.base.values import Caller, LeaveRequest, User
 from storage.db import locks
 from storage.db.compiled import Param, compiled
 from storage.db.database import Database, Transaction
@@ -68,9 +68,7 @@ def a_holiday(
     return database.write_now(lambda tx: add(tx, new=new, by=acme.caller, now=now)).id
 
 
-def test_a_new_holiday_gives_a_day_back(database: Database) -> None:
-    acme = an_organisation(database)
-    ada = a_person(database, acme)
+def test_a_new_holiday_gives_a_day_back(database: Database, acme: Acme, ada: User) -> None:
     week = approved_leave(database, acme, ada, MONDAY, FRIDAY)
     other = a_request(database, acme, ada, start_date=date(2026, 9, 7))
 
@@ -83,8 +81,7 @@ def test_a_new_holiday_gives_a_day_back(database: Database) -> None:
     assert as_it_is(database, acme, other) == other
 
 
-def test_a_day_whose_holiday_is_removed_counts_again(database: Database) -> None:
-    acme = an_organisation(database)
+def test_a_day_whose_holiday_is_removed_counts_again(database: Database, acme: Acme) -> None:
     override_id = a_holiday(database, acme, WEDNESDAY, half="am")
     request = a_request(database, acme, a_person(database, acme), start_date=WEDNESDAY)
     assert request.counted_halves == "2"
@@ -100,8 +97,7 @@ def test_a_day_whose_holiday_is_removed_counts_again(database: Database) -> None
     assert as_it_is(database, acme, request).counted_halves == "3"
 
 
-def test_only_people_of_the_holiday_set_are_affected(database: Database) -> None:
-    acme = an_organisation(database)
+def test_only_people_of_the_holiday_set_are_affected(database: Database, acme: Acme) -> None:
     database.write_now(holiday_sets.add, "FR", by=acme.caller, now=NOW)
     ada = a_person(database, acme)
     brigitte = a_person(database, acme, public_holiday_country_code="FR")
@@ -241,9 +237,7 @@ def test_odd_days_of_the_calendar_are_days_like_others(database: Database, day: 
     assert holiday_before == (day == date(2027, 1, 1))
 
 
-def test_half_days_of_a_request_stay_halves(database: Database) -> None:
-    acme = an_organisation(database)
-    ada = a_person(database, acme)
+def test_half_days_of_a_request_stay_halves(database: Database, acme: Acme, ada: User) -> None:
     request = a_request(
         database,
         acme,
@@ -261,8 +255,7 @@ def test_half_days_of_a_request_stay_halves(database: Database) -> None:
     assert as_it_is(database, acme, request).counted_halves == "031"
 
 
-def test_leave_without_counted_days_stays(database: Database) -> None:
-    acme = an_organisation(database)
+def test_leave_without_counted_days_stays(database: Database, acme: Acme) -> None:
     request = approved_leave(database, acme, a_person(database, acme), WEDNESDAY, WEDNESDAY)
 
     a_holiday(database, acme, WEDNESDAY)
@@ -271,8 +264,7 @@ def test_leave_without_counted_days_stays(database: Database) -> None:
     assert (stored.status, stored.total_half_days) == ("approved", 0)
 
 
-def test_leave_that_overdraws_the_allowance_stays(database: Database) -> None:
-    acme = an_organisation(database)
+def test_leave_that_overdraws_the_allowance_stays(database: Database, acme: Acme) -> None:
     four_days = ["monday", "tuesday", "wednesday", "thursday"]
     ada = a_person(database, acme, leave_allowance_half_days=8, working_days=four_days)
     request = approved_leave(database, acme, ada, MONDAY, FRIDAY)
@@ -283,8 +275,7 @@ def test_leave_that_overdraws_the_allowance_stays(database: Database) -> None:
     assert (stored.status, stored.total_half_days) == ("approved", 10)
 
 
-def test_the_cause_is_in_the_audit_trail(database: Database) -> None:
-    acme = an_organisation(database)
+def test_the_cause_is_in_the_audit_trail(database: Database, acme: Acme) -> None:
     request = a_request(database, acme, a_person(database, acme), start_date=WEDNESDAY)
 
     a_holiday(database, acme, WEDNESDAY, half="am")
@@ -309,8 +300,7 @@ def _bodies(organisation_id: Param[str], event_type: Param[str]) -> Any:
     )
 
 
-def test_webhooks_receive_an_event_for_recalculated_leave(database: Database) -> None:
-    acme = an_organisation(database)
+def test_webhooks_receive_an_event_for_recalculated_leave(database: Database, acme: Acme) -> None:
     a_webhook(database, acme, "leave_request.updated", url="https://203.0.114.9/hook")
     ada = a_person(database, acme)
     request = approved_leave(database, acme, ada, WEDNESDAY, WEDNESDAY)
@@ -355,10 +345,9 @@ def test_leave_requested_meanwhile_counts_by_the_new_rules(database: Database) -
     assert counted[WEDNESDAY] == "033"
 
 
-def test_leave_requested_concurrently_is_recalculated(database: Database) -> None:
-    acme = an_organisation(database)
-    ada = a_person(database, acme)
-
+def test_leave_requested_concurrently_is_recalculated(
+    database: Database, acme: Acme, ada: User
+) -> None:
     def ask(tx: Transaction) -> None:
         draft = Draft(leave_type_id=annual, start_date=WEDNESDAY, end_date=FRIDAY)
         leave_requests.submit(tx, by=by, draft=draft, now=NOW)
@@ -377,10 +366,8 @@ def test_leave_requested_concurrently_is_recalculated(database: Database) -> Non
 
 
 def test_leave_whose_decline_is_reversed_meanwhile_counts_by_the_new_rules(
-    database: Database,
+    database: Database, acme: Acme, ada: User
 ) -> None:
-    acme = an_organisation(database)
-    ada = a_person(database, acme)
     set_id = own_set(database, acme)
     request = a_request(database, acme, ada, start_date=WEDNESDAY, end_date=FRIDAY)
     database.write_now(decisions.decline, request.id, reason=None, by=acme.caller, now=NOW)
@@ -403,10 +390,8 @@ def test_leave_whose_decline_is_reversed_meanwhile_counts_by_the_new_rules(
 
 
 def test_a_conditional_change_and_a_recalculation_do_not_deadlock(
-    database: Database,
+    database: Database, acme: Acme, ada: User
 ) -> None:
-    acme = an_organisation(database)
-    ada = a_person(database, acme)
     set_id = own_set(database, acme)
     request = a_request(database, acme, ada, start_date=WEDNESDAY, end_date=FRIDAY)
     by = caller_for(acme, ada)
@@ -474,10 +459,8 @@ def test_recalculation_during_requests_and_approvals_loses_nothing(database: Dat
 
 
 def test_a_holiday_of_every_year_recalculates_leave_of_each_year_ahead(
-    database: Database,
+    database: Database, acme: Acme, ada: User
 ) -> None:
-    acme = an_organisation(database)
-    ada = a_person(database, acme)
     # Wednesdays and a Thursday; the same day of May is past.
     eves = [date(2026, 12, 23), date(2027, 12, 23)]
     requests = [a_request(database, acme, ada, start_date=day) for day in eves]

@@ -74,8 +74,7 @@ def test_a_menu_offers_exactly_those_for_whom_recording_is_allowed(database: Dat
     assert are_any(database, acme.caller)
 
 
-def test_a_menu_follows_the_approval_chain(database: Database) -> None:
-    acme = an_organisation(database)
+def test_a_menu_follows_the_approval_chain(database: Database, acme: Acme) -> None:
     people = staff(database, acme)
     grace, hedy = people[-2:]
     # While Grace is away, Hedy decides on Ada's leave.
@@ -85,8 +84,7 @@ def test_a_menu_follows_the_approval_chain(database: Database) -> None:
     assert found(database, caller_for(acme, grace)) == ["Ada", "Cleo"]
 
 
-def test_a_search_narrows_the_menu_down(database: Database) -> None:
-    acme = an_organisation(database)
+def test_a_search_narrows_the_menu_down(database: Database, acme: Acme) -> None:
     grace = caller_for(acme, staff(database, acme)[-2])
 
     assert found(database, grace, " cl ") == ["Cleo"]
@@ -94,8 +92,7 @@ def test_a_search_narrows_the_menu_down(database: Database) -> None:
     assert found(database, acme.caller, "bob") == ["Bob"]
 
 
-def test_approvers_record_for_no_one_without_a_type_for_it(database: Database) -> None:
-    acme = an_organisation(database)
+def test_approvers_record_for_no_one_without_a_type_for_it(database: Database, acme: Acme) -> None:
     grace = caller_for(acme, staff(database, acme)[-2])
     sick, changes = type_id(database, acme, "sick"), {"is_archived": True}
     database.write_now(leave_types.update, sick, changes, by=acme.caller, now=NOW)

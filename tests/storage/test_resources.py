@@ -30,7 +30,7 @@ from storage.leave import leave_types
 from storage.outbox import organisation_config
 from storage.people import holiday_sets
 from storage.webhooks import webhooks
-from tests.builders import NOW, a_department, a_person, an_organisation, caller_for, type_id
+from tests.builders import NOW, Acme, a_department, a_person, an_organisation, caller_for, type_id
 from tests.refusals import codes_of
 
 
@@ -98,8 +98,7 @@ def uses_of_one(database: Database, kind: Managed, one: Any, by: Caller) -> list
     ]
 
 
-def test_only_admins_see_and_change_it(database: Database, kind: Managed) -> None:
-    acme = an_organisation(database)
+def test_only_admins_see_and_change_it(database: Database, acme: Acme, kind: Managed) -> None:
     one = database.write_now(kind.create, kind.new(0), by=acme.caller, now=NOW)
     by = caller_for(acme, a_person(database, acme, role="approver"))
 
@@ -138,8 +137,7 @@ def test_pages_have_each_once_in_order_of_creation(database: Database, kind: Man
     assert rest.next_cursor is None
 
 
-def test_only_admins_change_people_and_settings(database: Database) -> None:
-    acme = an_organisation(database)
+def test_only_admins_change_people_and_settings(database: Database, acme: Acme) -> None:
     ada, team = a_person(database, acme), a_department(database, acme)
     annual, day = type_id(database, acme), NewOverride(date=NOW.date(), name="Market day")
     config = database.read_now(organisation_config.of_organisation, acme.id)

@@ -12,7 +12,7 @@ from storage.db import rows
 from storage.db.compiled import Compiled, compiled
 from storage.db.database import Database, Transaction
 from storage.leave import leave_types
-from tests.builders import an_organisation, type_id
+from tests.builders import Acme, type_id
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -99,8 +99,7 @@ def test_a_field_without_a_column_is_an_error(database: Database) -> None:
         database.read_now(value_of, named)
 
 
-def test_a_booleans_column_becomes_a_boolean(database: Database) -> None:
-    acme = an_organisation(database)
+def test_a_booleans_column_becomes_a_boolean(database: Database, acme: Acme) -> None:
     leave_type = database.read_now(leave_types.get, type_id(database, acme, "sick"), by=acme.caller)
 
     assert (leave_type.requires_approval, leave_type.is_paid) == (False, True)

@@ -17,6 +17,7 @@ from storage.base.errors import (
     OverlappingLeave,
     Unauthenticated,
 )
+from storage.base.values import User
 from storage.db.compiled import compiled
 from storage.db.database import Database, Transaction
 from storage.db.pages import PageOf
@@ -61,8 +62,7 @@ def everything(tx: Transaction) -> list[Any]:
     return [tx.all(_events), tx.all(_deliveries), tx.all(_notifications)]
 
 
-def test_a_request_is_counted_and_assigned_to_the_manager(database: Database) -> None:
-    acme = an_organisation(database)
+def test_a_request_is_counted_and_assigned_to_the_manager(database: Database, acme: Acme) -> None:
     grace = a_person(database, acme, first_name="Grace")
     ada = a_person(database, acme, manager_id=grace.id)
 
@@ -110,10 +110,8 @@ def test_a_type_that_needs_no_approval_is_approved_at_once(database: Database) -
 
 
 def test_a_sole_owners_request_is_approved_at_once_with_the_reason_audited(
-    database: Database,
+    database: Database, acme: Acme
 ) -> None:
-    acme = an_organisation(database)
-
     request = a_request(database, acme, acme.owner)
 
     assert request.status == "approved"
@@ -152,8 +150,7 @@ def test_without_subscriptions_no_event_is_written(database: Database) -> None:
     assert database.read_now(everything) == [[], [], []]
 
 
-def test_the_longest_texts_stay_under_the_event_limit(database: Database) -> None:
-    acme = an_organisation(database)
+def test_the_longest_texts_stay_under_the_event_limit(database: Database, acme: Acme) -> None:
     ada = a_person(database, acme, first_name="𐌀" * 200, last_name="𐌀" * 200, email="a@x.org")
     a_webhook(database, acme)
     request = a_request(database, acme, ada, note="😀" * MAX_NOTE_LENGTH)
@@ -172,9 +169,8 @@ def test_the_longest_texts_stay_under_the_event_limit(database: Database) -> Non
 
 
 def test_an_amendment_with_the_longest_note_stays_under_the_event_limit(
-    database: Database,
+    database: Database, acme: Acme
 ) -> None:
-    acme = an_organisation(database)
     ada = a_person(database, acme, first_name="𐌀" * 200, last_name="𐌀" * 200, email="a@x.org")
     request = approved_leave(database, acme, ada, note="😀" * MAX_NOTE_LENGTH)
     a_webhook(database, acme)
@@ -235,10 +231,8 @@ def draft(database: Database, acme: Acme, **changes: Any) -> Draft:
     ],
 )
 def test_an_error_names_the_field_and_changes_nothing(
-    database: Database, changes: dict[str, Any], field: str, code: str
+    database: Database, acme: Acme, ada: User, changes: dict[str, Any], field: str, code: str
 ) -> None:
-    acme = an_organisation(database)
-    ada = a_person(database, acme)
     before = audit_entries(database, acme.caller)
 
     with pytest.raises(InvalidInput) as refused:
@@ -264,9 +258,7 @@ def test_another_organisations_leave_type_is_unknown(database: Database) -> None
         )
 
 
-def test_rules_of_the_type_are_applied(database: Database) -> None:
-    acme = an_organisation(database)
-    ada = a_person(database, acme)
+def test_rules_of_the_type_are_applied(database: Database, acme: Acme, ada: User) -> None:
     study = a_leave_type(
         database, acme, requires_note=True, min_notice_days=90, max_consecutive_days=3
     )
@@ -315,10 +307,8 @@ def test_overlap_is_counted_in_halves_and_names_the_other_request(database: Data
     ],
 )
 def test_an_overlap_names_the_halves_of_the_other_leave(
-    database: Database, halves: dict[str, Any], dates: str
+    database: Database, acme: Acme, ada: User, halves: dict[str, Any], dates: str
 ) -> None:
-    acme = an_organisation(database)
-    ada = a_person(database, acme)
     other = a_request(database, acme, ada, **{"end_date": date(2026, 8, 5), **halves})
 
     with pytest.raises(OverlappingLeave) as refused:
@@ -377,10 +367,8 @@ def test_a_webhook_deleted_meanwhile_does_not_refuse_a_request(database: Databas
 
 @pytest.mark.parametrize("switch_off", [people_status.archive, people_status.deactivate])
 def test_a_user_deactivated_after_authentication_cannot_request_leave(
-    database: Database, switch_off: Any
+    database: Database, acme: Acme, ada: User, switch_off: Any
 ) -> None:
-    acme = an_organisation(database)
-    ada = a_person(database, acme)
     database.write_now(switch_off, ada.id, by=acme.caller, now=NOW)
 
     with pytest.raises(Unauthenticated):

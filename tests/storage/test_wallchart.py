@@ -69,9 +69,7 @@ def halves(chart: Wallchart, user: User) -> dict[int, tuple[str | None, str | No
     }
 
 
-def test_leave_is_shown_on_the_days_that_count(database: Database) -> None:
-    acme = an_organisation(database)
-    ada = a_person(database, acme)
+def test_leave_is_shown_on_the_days_that_count(database: Database, acme: Acme, ada: User) -> None:
     # From Thursday to the morning of the Tuesday after the weekend.
     approved_leave(
         database,
@@ -91,9 +89,7 @@ def test_leave_is_shown_on_the_days_that_count(database: Database) -> None:
     assert [day.worked for day in row_of(chart, ada).days[:7]] == [WHOLE_DAY] * 5 + [NOTHING] * 2
 
 
-def test_two_types_share_a_day(database: Database) -> None:
-    acme = an_organisation(database)
-    ada = a_person(database, acme)
+def test_two_types_share_a_day(database: Database, acme: Acme, ada: User) -> None:
     approved_leave(database, acme, ada, start_half_day="am")
     approved_leave(database, acme, ada, start_half_day="pm", code="sick")
 
@@ -102,8 +98,7 @@ def test_two_types_share_a_day(database: Database) -> None:
     assert halves(chart, ada) == {3: ("Annual leave", "Sick leave")}
 
 
-def test_a_private_type_of_others_is_away(database: Database) -> None:
-    acme = an_organisation(database)
+def test_a_private_type_of_others_is_away(database: Database, acme: Acme) -> None:
     ada, hedy = a_person(database, acme), a_person(database, acme, first_name="Hedy")
     approved_leave(database, acme, ada, code="sick")
 
@@ -116,8 +111,7 @@ def test_a_private_type_of_others_is_away(database: Database) -> None:
     assert halves(chart_of(database, acme, acme.owner), ada) == {3: ("Away", "Away")}
 
 
-def test_pending_leave_is_the_viewers_own(database: Database) -> None:
-    acme = an_organisation(database)
+def test_pending_leave_is_the_viewers_own(database: Database, acme: Acme) -> None:
     grace = a_person(database, acme, first_name="Grace")
     ada = a_person(database, acme, manager_id=grace.id)
     hedy = a_person(database, acme, first_name="Hedy", manager_id=acme.owner.id)
@@ -145,8 +139,7 @@ def test_declined_and_cancelled_leave_is_not_shown(database: Database) -> None:
     assert halves(chart_of(database, acme, ada), ada) == {}
 
 
-def test_the_viewer_is_first_and_the_others_follow_by_name(database: Database) -> None:
-    acme = an_organisation(database)
+def test_the_viewer_is_first_and_the_others_follow_by_name(database: Database, acme: Acme) -> None:
     for name in ("Zoe", "Ada", "Mae"):
         a_person(database, acme, first_name=name)
     a_person(database, acme, first_name="Archie", status="archived")
@@ -158,8 +151,7 @@ def test_the_viewer_is_first_and_the_others_follow_by_name(database: Database) -
     assert [person.is_viewer for person in chart.people] == [True, False, False, False, False]
 
 
-def test_the_scopes(database: Database) -> None:
-    acme = an_organisation(database)
+def test_the_scopes(database: Database, acme: Acme) -> None:
     head = a_person(database, acme, first_name="Head")
     team = a_department(database, acme, name="Team", manager_id=head.id)
     other = a_department(database, acme, name="Other")
@@ -186,8 +178,7 @@ def test_other_organisations_are_not_shown(database: Database) -> None:
     assert names(chart_of(database, acme, acme.owner, department_id=department.id)) == []
 
 
-def test_pages_of_people(database: Database) -> None:
-    acme = an_organisation(database)
+def test_pages_of_people(database: Database, acme: Acme) -> None:
     for name in ("Ada", "Carl", "Hedy", "Zoe"):
         a_person(database, acme, first_name=name)
 
@@ -225,8 +216,7 @@ def test_each_person_has_their_own_holidays_and_working_days(database: Database)
     assert (fest.date.day, fest.holiday, fest.holiday_name) == (12, AFTERNOON, "Fest")
 
 
-def test_people_work_on_no_day_before_they_start(database: Database) -> None:
-    acme = an_organisation(database)
+def test_people_work_on_no_day_before_they_start(database: Database, acme: Acme) -> None:
     ada = a_person(database, acme, start_date=date(2026, 8, 5))
 
     [person] = [each for each in chart_of(database, acme, acme.owner).people if not each.is_viewer]
@@ -252,8 +242,7 @@ def test_people_who_are_hired_again_work_on_no_day_in_between(database: Database
     assert worked == [WHOLE_DAY, WHOLE_DAY, NOTHING, WHOLE_DAY, WHOLE_DAY]
 
 
-def test_only_the_viewers_own_row_shows_the_last_day(database: Database) -> None:
-    acme = an_organisation(database)
+def test_only_the_viewers_own_row_shows_the_last_day(database: Database, acme: Acme) -> None:
     ada = a_person(database, acme, end_date=date(2026, 8, 4))
     grace = a_person(database, acme, first_name="Grace", end_date=date(2026, 8, 4))
 
@@ -281,9 +270,7 @@ def test_letters_are_unique_and_reveal_nothing_of_private_types(database: Databa
     assert secret.id in letters
 
 
-def test_more_people_or_days_are_refused(database: Database) -> None:
-    acme = an_organisation(database)
-
+def test_more_people_or_days_are_refused(database: Database, acme: Acme) -> None:
     for how in ({"page_size": 201}, {"day_count": 63}, {"day_count": 0}):
         with pytest.raises(ValueError, match="At most"):
             chart_of(database, acme, acme.owner, **how)

@@ -84,9 +84,7 @@ def all_rows(organisation_id: Param[str]) -> Any:
     return webhook.union_all(delivery).union_all(attempt)
 
 
-def test_a_new_webhook_has_a_signing_secret(database: Database) -> None:
-    acme = an_organisation(database)
-
+def test_a_new_webhook_has_a_signing_secret(database: Database, acme: Acme) -> None:
     webhook, secret = a_webhook(database, acme, events=["leave_request.approved"])
 
     assert webhook == database.read_now(webhooks.get, webhook.id, by=acme.caller)
@@ -117,8 +115,7 @@ def test_unknown_event_names_are_refused(database: Database, events: list[str], 
     assert all(name in str(refusal.value) for name in (*EVENT_TYPES, "*"))
 
 
-def test_duplicate_events_are_removed(database: Database) -> None:
-    acme = an_organisation(database)
+def test_duplicate_events_are_removed(database: Database, acme: Acme) -> None:
     twice = ["leave_request.updated", "leave_request.created", "leave_request.updated"]
 
     webhook, _ = a_webhook(database, acme, events=twice)
@@ -130,17 +127,14 @@ def test_duplicate_events_are_removed(database: Database) -> None:
     "url",
     ["", "example.com", "ftp://example.com", "https://", "https://e.com/a b", "https://[::1/"],
 )
-def test_a_malformed_url_is_refused(database: Database, url: str) -> None:
-    acme = an_organisation(database)
-
+def test_a_malformed_url_is_refused(database: Database, acme: Acme, url: str) -> None:
     with pytest.raises(InvalidInput) as refusal:
         a_webhook(database, acme, url=url)
 
     assert refusal.value.code == "url_invalid"
 
 
-def test_an_update_changes_only_the_fields_sent(database: Database) -> None:
-    acme = an_organisation(database)
+def test_an_update_changes_only_the_fields_sent(database: Database, acme: Acme) -> None:
     webhook, _ = a_webhook(database, acme, events=["leave_request.created"])
     assert active_ids(database, acme) == [webhook.id]
 
@@ -172,8 +166,7 @@ def test_a_disabled_webhook_has_a_reason_until_it_is_enabled(database: Database)
     assert active_ids(database, acme) == [webhook.id]
 
 
-def test_enabling_clears_the_first_failure(database: Database) -> None:
-    acme = an_organisation(database)
+def test_enabling_clears_the_first_failure(database: Database, acme: Acme) -> None:
     webhook, _ = a_webhook(database, acme)
     where = {"organisation_id": acme.id, "id": webhook.id}
     database.write_now(lambda tx: tx.update(WebhookRow, {"failing_since_at": NOW}, **where))
@@ -187,8 +180,7 @@ def test_enabling_clears_the_first_failure(database: Database) -> None:
     assert still_failing == 0
 
 
-def test_disabling_is_audited_once_as_the_system(database: Database) -> None:
-    acme = an_organisation(database)
+def test_disabling_is_audited_once_as_the_system(database: Database, acme: Acme) -> None:
     webhook, _ = a_webhook(database, acme)
 
     first = database.write_now(webhooks.disable, acme.id, webhook.id, "Gone.", now=NOW)
@@ -199,8 +191,7 @@ def test_disabling_is_audited_once_as_the_system(database: Database) -> None:
     assert [(entry.actor_id, entry.source) for entry in entries] == [(None, "scheduler")]
 
 
-def test_both_secrets_sign_for_a_day_after_rotation(database: Database) -> None:
-    acme = an_organisation(database)
+def test_both_secrets_sign_for_a_day_after_rotation(database: Database, acme: Acme) -> None:
     webhook, old = a_webhook(database, acme)
 
     rotated, new = database.write_now(webhooks.rotate_secret, webhook.id, by=acme.caller, now=NOW)
@@ -269,8 +260,7 @@ def test_deleting_a_webhook_deletes_only_its_deliveries_and_attempts(database: D
         database.read_now(webhooks.get, deleted.id, by=acme.caller)
 
 
-def test_an_organisation_has_a_maximum_number_of_webhooks(database: Database) -> None:
-    acme = an_organisation(database)
+def test_an_organisation_has_a_maximum_number_of_webhooks(database: Database, acme: Acme) -> None:
     existing = [a_webhook(database, acme)[0] for _ in range(MAX_WEBHOOKS)]
 
     with pytest.raises(TooManyWebhooks):
@@ -281,9 +271,8 @@ def test_an_organisation_has_a_maximum_number_of_webhooks(database: Database) ->
 
 
 def test_requesting_leave_and_deleting_a_webhook_do_not_deadlock(
-    database: Database,
+    database: Database, acme: Acme
 ) -> None:
-    acme = an_organisation(database)
     webhook, _ = a_webhook(database, acme)
     ada = a_person(database, acme)
     draft = Draft(leave_type_id=type_id(database, acme), start_date=MONDAY, end_date=MONDAY)
@@ -300,9 +289,8 @@ def test_requesting_leave_and_deleting_a_webhook_do_not_deadlock(
 
 @pytest.mark.parametrize("change", [disable, rotate_secret])
 def test_changing_and_deleting_a_webhook_do_not_deadlock(
-    database: Database, change: Callable[[Transaction, str, Caller], object]
+    database: Database, acme: Acme, change: Callable[[Transaction, str, Caller], object]
 ) -> None:
-    acme = an_organisation(database)
     webhook, _ = a_webhook(database, acme)
     refused: list[str] = []
 
@@ -322,8 +310,7 @@ def test_changing_and_deleting_a_webhook_do_not_deadlock(
     assert (runs, refused) == (2, ["not_found"])
 
 
-def test_a_webhook_is_deleted_with_a_concurrent_delivery(database: Database) -> None:
-    acme = an_organisation(database)
+def test_a_webhook_is_deleted_with_a_concurrent_delivery(database: Database, acme: Acme) -> None:
     webhook, _ = a_webhook(database, acme)
     request = a_request(database, acme, a_person(database, acme))
 
