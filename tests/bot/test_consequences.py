@@ -106,26 +106,6 @@ def test_a_persons_allowance_that_overdraws_is_confirmed_then_saved(world: World
     assert person(world, ADA).leave_allowance_half_days == 4
 
 
-def test_a_new_manager_gets_the_pending_requests(world: World) -> None:
-    world.submit_over_rest(ADA)
-    form = form_of(world)
-    eve = search_result(world, form, "settings.search.person", "eve", world.people[EVE].id)
-
-    confirmation = confirmation_of(world, form, {"manager_id": eve})
-
-    assert (
-        "1 request moves to other approvers.\n"
-        "• Ada Lovelace, Mon 3 August to Wed 5 August 2026: Grace Hopper and Hedy Lamarr → "
-        "Eve Elsewhere"
-    ) in confirmation.visible_text
-    assert world.audited("leave_request.rerouted") == 0
-    confirm(world, confirmation)
-    assert person(world, ADA).manager_id == world.people[EVE].id
-    assert world.audited("leave_request.rerouted") == 1
-    world.deliver()
-    assert world.cards(EVE)
-
-
 def test_a_departments_new_manager_gets_the_pending_requests(world: World) -> None:
     world.submit_over_rest(ADA)
     listed = settings(world, ADMIN, "settings.departments")

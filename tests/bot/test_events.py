@@ -126,19 +126,11 @@ def test_a_user_deactivated_in_slack_is_deactivated_with_their_keys(world: World
     assert [item.source for item in page.items] == ["slack"]
 
 
-def test_a_user_who_returns_to_slack_is_reactivated(world: World) -> None:
+def test_slack_reactivates_those_alone_whom_slack_deactivated(world: World) -> None:
     world.open_form(ADA)
     change(world, ADA, deleted=True)
-
     change(world, ADA, deleted=False)
-
     assert person(world, ADA).status == "active"
-
-
-def test_slack_does_not_reactivate_people_whom_an_admin_deactivated(world: World) -> None:
-    world.open_form(ADA)
-    change(world, ADA, deleted=True)
-    change(world, ADA, deleted=False)
     world.clock.advance(hours=1)
     world.write(people_status.deactivate, world.people[ADA].id)
 

@@ -140,12 +140,6 @@ def test_opening_the_messages_tab_does_nothing(world: World) -> None:
     assert world.slack.calls("views.publish") == []
 
 
-def test_request_leave_opens_the_form(world: World) -> None:
-    world.slack.click_in_view(ADA, opened(world, ADA), ids.HOME_REQUEST)
-
-    assert world.slack.open_modal(ADA).callback_id == ids.REQUEST_FORM
-
-
 def test_cancel_asks_for_confirmation_and_refreshes_home(world: World) -> None:
     request = world.submit_over_rest(ADA)
     home = opened(world, ADA)

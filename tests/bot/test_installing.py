@@ -12,7 +12,6 @@ from typing import Any
 import httpx
 import pytest
 
-from bot.base import ids
 from bot.interaction import identity
 from storage.admin import organisations, people
 from storage.admin.organisations import NewOrganisation
@@ -536,21 +535,6 @@ def test_uninstalling_deletes_the_token_and_keeps_the_organisation(world: World)
     assert world.ephemerals(INA)[-1].endswith(f": {world.slack.app_url}/slack/install")
 
 
-def test_an_uninstalled_app_can_be_installed_again(world: World) -> None:
-    Browser(world).install(world.slack, INA, "T2")
-    first = organisation_of(world, "T2")
-    world.slack.event({"type": "app_uninstalled"}, team_id="T2", overrides={"event_time": _now()})
-    world.clock.advance(hours=1)
-
-    Browser(world).install(world.slack, INA, "T2")
-
-    again = organisation_of(world, "T2")
-    assert world.database.read_now(slack_installations.find, "T2") is not None
-    assert first is not None
-    assert again is not None
-    assert again.id == first.id
-
-
 @pytest.mark.both_engines
 def test_a_late_uninstall_event_does_not_end_a_newer_installation(world: World) -> None:
     Browser(world).install(world.slack, INA, "T2")
@@ -589,37 +573,6 @@ def test_a_token_that_slack_refuses_ends_the_installation_without_an_event(world
     world.settled()
 
     assert world.database.read_now(slack_installations.find, "T2") is None
-
-
-def test_deliveries_to_an_uninstalled_workspace_are_not_retried(world: World) -> None:
-    Browser(world).install(world.slack, INA, "T2")
-    organisation = organisation_of(world, "T2")
-    assert organisation is not None
-    ina = world.database.read_now(people_rows.find_by_slack_id, organisation.id, INA)
-    assert ina is not None
-    world.slack.command(INA, "/timeoff", team_id="T2")
-    world.settled()
-    form = world.slack.views[-1]
-    types = next(block for block in form.blocks if block["block_id"] == ids.LEAVE_TYPE)
-    options = types["element"]["options"]
-    world.slack.submit(
-        INA,
-        form,
-        {
-            ids.LEAVE_TYPE: options[0]["value"],
-            ids.FIRST_DAY: "2026-08-03",
-            ids.LAST_DAY: "2026-08-03",
-        },
-        team_id="T2",
-    )
-    world.settled()
-    world.slack.event({"type": "app_uninstalled"}, team_id="T2", overrides={"event_time": _now()})
-
-    world.deliver()
-    world.clock.advance(hours=2)
-
-    assert world.deliver() == 0
-    assert world.slack.calls("chat.postMessage") == []
 
 
 def _now() -> int:

@@ -147,19 +147,6 @@ def test_a_manager_and_a_department_are_searched_in_a_persons_form(world: World)
     assert person(world, BOSS).department_id is None
 
 
-def test_a_person_is_added_to_one_of_many_departments(world: World) -> None:
-    form = click(world, ADMIN, settings(world, ADMIN, "settings.people"), "settings.people.new")
-    offered = world.slack.suggest(ADMIN, form, "settings.search.department", "department 007")
-    values = {"email": "new@example.com", "first_name": "New", "last_name": "One"}
-
-    room = offered.body["options"][1]
-    quick(world.slack.submit(ADMIN, form, values | {"department_id": room}))
-
-    user = world.database.read_now(people_rows.find_by_email, world.acme.id, "new@example.com")
-    assert user is not None
-    assert user.department_id == room["value"]
-
-
 def test_departments_are_paginated(world: World) -> None:
     shown, names = settings(world, ADMIN, "settings.departments"), 0
     while True:

@@ -11,7 +11,6 @@ import pytest
 from structlog.testing import capture_logs
 
 from playground.loopback.blocks import located
-from storage.admin import people_status
 from storage.base.errors import Unauthenticated
 from storage.base.secrets import Secrets
 from storage.base.values import ApiKey
@@ -173,15 +172,6 @@ def test_users_cannot_revoke_a_colleagues_key(world: World) -> None:
 
     assert len(keys_of(world, ADA)) == 1
     assert world.slack.open_modal(EVE).title == "Hiatus"
-
-
-def test_a_deactivated_user_cannot_create_a_key(world: World) -> None:
-    form = click(world, ADA, settings(world, ADA, "settings.keys"), "settings.keys.new")
-    world.write(people_status.deactivate, world.people[ADA].id)
-
-    response = world.slack.submit(ADA, form, {"name": "ci", "scopes": ["leave:read"]})
-
-    assert "deactivated" in response.errors["name"]
 
 
 def test_many_keys_are_paginated(world: World) -> None:

@@ -119,6 +119,7 @@ def test_an_account_with_an_unconfirmed_address_is_added_by_a_typed_address(worl
         ({"email": "lise@example.com"}, {"first_name", "last_name"}),
         ({"email": "lise", "first_name": "Lise", "last_name": "Meitner"}, {"email"}),
         ({"slack_user_id": ADA}, {"slack_user_id"}),
+        ({"slack_user_id": ADA, "email": "second@example.com"}, {"slack_user_id"}),
         ({"slack_user_id": "UGUEST"}, {"slack_user_id"}),
         ({"slack_user_id": "UKNOWN"}, {"slack_user_id"}),
         ({"slack_user_id": NEW, "email": "known@example.com"}, {"email"}),
@@ -140,31 +141,6 @@ def test_errors_of_a_new_person_are_shown_at_their_field(
 
     assert set(response.errors) == fields
     assert all_users(world) == before
-
-
-def test_a_linked_slack_account_is_not_added_by_another_address(world: World) -> None:
-    world.slack.open_home(ADA)
-    world.settled()
-    form, before = adding(world), all_users(world)
-
-    response = world.slack.submit(
-        ADMIN, form, {"slack_user_id": ADA, "email": "second@example.com", "last_name": "L"}
-    )
-
-    assert response.errors == {"slack_user_id": "This person is already in Hiatus."}
-    assert all_users(world) == before
-
-
-def test_an_error_is_in_the_admins_language_and_names_no_internal_field(world: World) -> None:
-    world.slack.change_person(ADMIN, locale="de-DE")
-    values = {"email": "lise", "first_name": " ", "last_name": "Meitner"}
-
-    response = world.slack.submit(ADMIN, adding(world), values)
-
-    assert response.errors == {
-        "email": "Gib eine E-Mail-Adresse wie ada@example.com an.",
-        "first_name": "Nimm 1 bis 200 Zeichen.",
-    }
 
 
 def test_a_timeout_of_slack_is_shown_in_the_form(world: World) -> None:
@@ -223,33 +199,6 @@ def test_archiving_shows_its_effects_and_archives_once(world: World) -> None:
     assert "Grace Hopper was archived." in world.slack.open_modal(ADMIN).visible_text
     world.deliver()
     assert world.cards(ADMIN)
-
-
-def test_nothing_is_archived_before_it_is_confirmed(world: World) -> None:
-    confirmation = click(world, ADMIN, form_of(world, EVE), "settings.people.archive")
-
-    world.slack.close(ADMIN, confirmation)
-
-    assert person(world, EVE).status == "active"
-    assert world.slack.open_modal(ADMIN).callback_id == "settings.people.form"
-
-
-@pytest.mark.parametrize("question", ["settings.people.archive", "settings.people.deactivate"])
-def test_admins_cannot_deactivate_themselves(world: World, question: str) -> None:
-    refusal = click(world, ADMIN, form_of(world, ADMIN), question)
-
-    assert "Ask another admin or owner" in refusal.visible_text
-    assert person(world, ADMIN).status == "active"
-
-
-@pytest.mark.parametrize("question", ["settings.people.archive", "settings.people.deactivate"])
-def test_admins_cannot_deactivate_an_owner(world: World, question: str) -> None:
-    world.people["UOLIVE"] = world.acme.owner
-
-    refusal = click(world, ADMIN, form_of(world, "UOLIVE"), question)
-
-    assert refusal.callback_id == ""
-    assert person(world, "UOLIVE").status == "active"
 
 
 def test_an_action_that_is_no_longer_possible_shows_an_error_in_its_place(world: World) -> None:

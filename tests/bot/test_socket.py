@@ -63,26 +63,6 @@ def test_home_is_opened_used_and_refreshed_over_the_socket(by_socket: World) -> 
     assert "Wed 5 August 2026, 3 days\nApproved" in world.slack.home(ADA).visible_text
 
 
-def test_a_decline_from_home_asks_for_a_reason_over_the_socket(by_socket: World) -> None:
-    world = by_socket
-    world.a_request()
-    world.slack.open_home(GRACE)
-    world.settled()
-
-    world.slack.click_in_view(GRACE, world.slack.home(GRACE), ids.HOME_DECLINE)
-    response = world.slack.submit(
-        GRACE, world.slack.open_modal(GRACE, ids.HOME_DECLINE_FORM), {ids.REASON: "Release week"}
-    )
-    world.deliver()
-
-    assert response.errors == {}
-    assert (world.request().status, world.request().decision_reason) == (
-        "declined",
-        "Release week",
-    )
-    assert "Grace Hopper declined your request." in world.slack.dm(ADA)[-1].text
-
-
 def test_the_app_reconnects_at_slacks_request_and_after_a_lost_connection(by_socket: World) -> None:
     world = by_socket
     world.slack.disconnect_sockets()
