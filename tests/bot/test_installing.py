@@ -16,14 +16,13 @@ from bot.interaction import identity
 from storage.admin import organisations, people
 from storage.admin.organisations import NewOrganisation
 from storage.base.secrets import Secrets, fingerprint, new_token
-from storage.base.values import Caller, Organisation
+from storage.base.values import Caller, Organisation, User
 from storage.db.compiled import Param, compiled
 from storage.db.database import Database, Transaction
 from storage.db.pages import PageOf
 from storage.db.tables import SlackInstallationRow
 from storage.outbox import audit
 from storage.people import people_rows
-from storage.people.people_rows import find_by_email
 from storage.workspaces import oauth_states, slack_installations, slack_workspaces
 from tests import outside
 from tests.bot.browser import Browser, by_oauth, page_text
@@ -63,6 +62,35 @@ def organisation_of(world: World, team_id: str) -> Organisation | None:
     return world.database.read_now(slack_workspaces.find, team_id)
 
 
+def umbrellas(world: World) -> Organisation:
+    """The organisation of the workspace T2."""
+    organisation = organisation_of(world, "T2")
+    assert organisation is not None
+    return organisation
+
+
+def installed(world: World) -> slack_installations.Installation:
+    installation = world.database.read_now(slack_installations.find, "T2")
+    assert installation is not None
+    return installation
+
+
+def ina_of(world: World, organisation: Organisation) -> User:
+    ina = world.database.read_now(people_rows.find_by_slack_id, organisation.id, INA)
+    assert ina is not None
+    return ina
+
+
+def by_command(organisation: Organisation) -> Caller:
+    return Caller(
+        organisation_id=organisation.id,
+        user_id=None,
+        role="owner",
+        scopes=frozenset(),
+        source="cli",
+    )
+
+
 def umbrella(world: World, *, email: str = "ina@umbrella.example", **fields: Any) -> Organisation:
     """An organisation of that domain which has no workspace, owned by the user with the address."""
     new = NewOrganisation(
@@ -85,28 +113,13 @@ def umbrella(world: World, *, email: str = "ina@umbrella.example", **fields: Any
 def test_the_first_installation_creates_the_organisation_and_its_owner(world: World) -> None:
     response = Browser(world).install(world.slack, INA, "T2")
 
-    organisation = organisation_of(world, "T2")
-    assert (response.status_code, organisation is not None) == (200, True)
-    assert organisation is not None
-    assert (
-        organisation.name,
-        organisation.country_code,
-        organisation.timezone,
-        organisation.domain,
-    ) == (
-        "Umbrella",
-        "DE",
-        "Europe/Berlin",
-        "umbrella.example",
-    )
-    ina = world.database.read_now(find_by_email, organisation.id, "ina@umbrella.example")
-    assert ina is not None
-    assert (ina.name, ina.role, ina.status, ina.slack_user_id) == (
-        "Ina Installer",
-        "owner",
-        "active",
-        INA,
-    )
+    organisation = umbrellas(world)
+    assert response.status_code == 200
+    assert (organisation.name, organisation.domain) == ("Umbrella", "umbrella.example")
+    assert (organisation.country_code, organisation.timezone) == ("DE", "Europe/Berlin")
+    ina = ina_of(world, organisation)
+    assert (ina.name, ina.email) == ("Ina Installer", "Ina@Umbrella.example")
+    assert (ina.role, ina.status) == ("owner", "active")
     assert page_text(response) == (
         "Hiatus is installed Umbrella is set up. You're the owner. Public holidays follow Germany, "
         "and the time zone is Europe/Berlin. You can change both, and choose a region, in the "
@@ -119,19 +132,15 @@ def test_the_first_installation_creates_the_organisation_and_its_owner(world: Wo
     assert "slack-app-oauth-state=deleted" in response.headers["set-cookie"]
 
 
-def test_the_first_installer_owns_the_organisation_with_any_address(
-    world: World,
-) -> None:
+def test_the_first_installer_owns_the_organisation_with_any_address(world: World) -> None:
     world.slack.change_person(INA, team_id="T2", is_email_confirmed=False)
 
     response = Browser(world).install(world.slack, INA, "T2")
 
-    organisation = organisation_of(world, "T2")
-    assert (response.status_code, organisation is not None) == (200, True)
-    assert organisation is not None
+    organisation = umbrellas(world)
+    assert response.status_code == 200
     assert organisation.domain is None
-    ina = world.database.read_now(people_rows.find_by_slack_id, organisation.id, INA)
-    assert ina is not None
+    ina = ina_of(world, organisation)
     assert (ina.role, ina.status) == ("owner", "active")
 
 
@@ -150,20 +159,13 @@ def test_the_token_is_stored_encrypted_and_is_not_in_the_audit_trail(world: Worl
 
     token = world.slack.team("T2").token
     assert token is not None
-    installation = world.database.read_now(slack_installations.find, "T2")
-    assert installation is not None
+    installation = installed(world)
     assert installation.bot_token == token
     assert token not in repr(installation)
     stored = world.database.read_now(_stored_tokens)
     assert len(stored) == 1
     assert token not in stored[0]
-    by = Caller(
-        organisation_id=installation.organisation_id,
-        user_id=None,
-        role="owner",
-        scopes=frozenset(),
-        source="cli",
-    )
+    by = by_command(umbrellas(world))
     entries = audit_entries(world.database, by)
     assert "slack_installation.created" in [entry.action for entry in entries]
     assert token not in str(entries)
@@ -180,10 +182,8 @@ def _stored_tokens(tx: Transaction) -> list[str]:
 
 def test_an_unreadable_token_loses_no_message(world: World) -> None:
     Browser(world).install(world.slack, INA, "T2")
-    organisation = organisation_of(world, "T2")
-    assert organisation is not None
-    ina = world.database.read_now(find_by_email, organisation.id, "ina@umbrella.example")
-    assert ina is not None
+    organisation = umbrellas(world)
+    ina = ina_of(world, organisation)
     (token,) = world.database.read_now(_stored_tokens)
     foreign = Secrets.generate().encrypt("xoxb-1")
     world.database.write_now(lambda tx: tx.change(_store_token, encrypted=foreign))
@@ -207,17 +207,12 @@ def _store_token(encrypted: Param[str]) -> Any:
 
 def test_installing_again_renews_the_token_and_changes_nothing_else(world: World) -> None:
     Browser(world).install(world.slack, INA, "T2")
-    first, old = organisation_of(world, "T2"), world.slack.team("T2").token
+    first, old = umbrellas(world), world.slack.team("T2").token
 
     response = Browser(world).install(world.slack, INA, "T2")
 
-    installation = world.database.read_now(slack_installations.find, "T2")
-    again = organisation_of(world, "T2")
-    assert installation is not None
-    assert first is not None
-    assert again is not None
-    assert installation.bot_token == world.slack.team("T2").token != old
-    assert again.id == first.id
+    assert installed(world).bot_token == world.slack.team("T2").token != old
+    assert umbrellas(world).id == first.id
     assert "is connected to Umbrella again" in page_text(response)
 
 
@@ -227,9 +222,7 @@ def test_a_workspace_that_an_operator_linked_stays_with_its_organisation(world: 
 
     response = Browser(world).install(world.slack, INA, "T2")
 
-    organisation = organisation_of(world, "T2")
-    assert organisation is not None
-    assert organisation.id == ours.id
+    assert umbrellas(world).id == ours.id
     assert "is connected to Umbrella Ltd again" in page_text(response)
 
 
@@ -239,21 +232,16 @@ def test_an_admin_with_an_address_of_the_domain_links_the_organisation(
 ) -> None:
     ours = umbrella(world, email=f"{'ina' if role == 'owner' else 'boss'}@umbrella.example")
     if role == "admin":
-        by = Caller(
-            organisation_id=ours.id, user_id=None, role="owner", scopes=frozenset(), source="cli"
-        )
+        by = by_command(ours)
         fields = {"email": "INA@umbrella.example", "first_name": "Ina", "last_name": "I"}
         fields["role"] = "admin"
         world.database.write_now(_add, fields, by)
 
     response = Browser(world).install(world.slack, INA, "T2")
 
-    organisation = organisation_of(world, "T2")
-    assert organisation is not None
-    assert organisation.id == ours.id
+    assert umbrellas(world).id == ours.id
     assert "now belongs to Umbrella Ltd, because you are one of its admins" in page_text(response)
-    ina = world.database.read_now(find_by_email, ours.id, "ina@umbrella.example")
-    assert ina is not None
+    ina = ina_of(world, ours)
     assert (ina.role, ina.status, ina.slack_user_id) == (role, "active", INA)
 
 
@@ -270,9 +258,7 @@ def test_an_installation_without_proof_links_and_creates_nothing(world: World, w
     acme = replace(
         world.acme,
         organisation=ours,
-        caller=Caller(
-            organisation_id=ours.id, user_id=None, role="owner", scopes=frozenset(), source="cli"
-        ),
+        caller=by_command(ours),
     )
     admin: dict[str, Any] = {"email": "ina@umbrella.example", "role": "admin"}
     if why == "only a member":
@@ -304,9 +290,7 @@ def test_an_organisation_with_a_workspace_is_not_linked_to_another(world: World)
 
     Browser(world).install(world.slack, INA, "T2")
 
-    organisation = organisation_of(world, "T2")
-    assert organisation is not None
-    assert organisation.id != ours.id
+    assert umbrellas(world).id != ours.id
 
 
 def test_an_address_of_a_public_provider_links_nothing(world: World) -> None:
@@ -315,8 +299,7 @@ def test_an_address_of_a_public_provider_links_nothing(world: World) -> None:
 
     Browser(world).install(world.slack, INA, "T2")
 
-    organisation = organisation_of(world, "T2")
-    assert organisation is not None
+    organisation = umbrellas(world)
     assert organisation.id != ours.id
     assert organisation.domain is None
 
@@ -611,13 +594,10 @@ def test_two_concurrent_installations_link_an_organisation_once(world: World) ->
         lambda: world.database.write_now(slack_installations.install, second, now=NOW),
     )
 
-    installation = world.database.read_now(slack_installations.find, "T2")
+    installation = installed(world)
     assert codes == []
-    assert installation is not None
     assert (installation.organisation_id, installation.bot_token) == (ours.id, "xoxb-2")
-    by = Caller(
-        organisation_id=ours.id, user_id=None, role="owner", scopes=frozenset(), source="cli"
-    )
+    by = by_command(ours)
     linked = world.database.read_now(
         audit.entries, PageOf(), by=by, action="organisation.slack_linked"
     )
