@@ -39,7 +39,7 @@ SCOPES: Final[Mapping[str, FeedScope]] = {"personal": "personal", "team": "team"
 _TAG_SUFFIX: Final[Mapping[Coding, str]] = {"identity": "", "gzip": "-gzip"}
 
 _MAX_FINGERPRINTS: Final = 4_096
-_MAX_CACHED_BYTES: Final = 8_000_000
+_MAX_CACHED_BYTES: Final = 4_000_000
 _MAX_PROGRAM_LENGTH: Final = 60
 
 _COMMENTS: Final = re.compile(r"\([^()]*\)")

@@ -93,15 +93,19 @@ class _Completed(AsyncListenerCompletionHandler):
         interaction.services.interactions.discard(task)
 
 
-def on_event(app: AsyncApp, name: str | re.Pattern[str], act: Act) -> None:
+def on_event(
+    app: AsyncApp, name: str | re.Pattern[str], act: Act, *, may_repeat: bool = False
+) -> None:
     """Register ``act`` for an event: 200 after it was handled, else 503.
 
     Slow handling continues after the 503, because it may still succeed: when Slack resends the
-    event, it is answered with 200 and not handled again.
+    event, it is answered with 200 and not handled again. An ``act`` that ``may_repeat`` is run each
+    time, which spares people the two commits that note it.
     """
+    run = _run_event if may_repeat else _run_once
 
     async def handle(interaction: Interaction) -> BoltResponse:
-        work = _start(interaction.services, _handle_once(interaction, act))
+        work = _start(interaction.services, _handle(interaction, run(interaction, act)))
         await asyncio.wait({work}, timeout=interaction.services.answer_seconds)
         is_handled = work.done() and work.result()
         if not work.done():
@@ -164,25 +168,30 @@ async def _sentence(interaction: Interaction, error: Exception) -> str:
     return gettext(errors.BROKEN)
 
 
-async def _handle_once(interaction: Interaction, act: Act) -> bool:
-    """Handle an event once; False asks Slack to resend it."""
-    event_id = str(interaction.body.get("event_id") or "")
-    write = interaction.services.database.write
+async def _handle(interaction: Interaction, run: Coroutine[object, None, bool]) -> bool:
+    """Whether the event is handled; False asks Slack to resend it."""
     try:
-        if event_id and not await write(slack_events.claim, event_id, now=interaction.now):
-            # The process that is handling it may crash, so only a finished one counts.
-            is_handled = await interaction.services.database.read(slack_events.is_handled, event_id)
-            if not is_handled:
-                _log.warning("slack.event_in_progress", listener=interaction.name)
-            return is_handled
-        is_done = await _run_event(interaction, act)
-        if event_id and is_done:
-            await write(slack_events.finish, event_id, now=interaction.now)
-        elif event_id:
-            await write(slack_events.release, event_id)
+        return await run
     except DatabaseUnavailable as error:
         _log_unavailable(interaction.name, error)
         return False
+
+
+async def _run_once(interaction: Interaction, act: Act) -> bool:
+    """As ``_run_event``, unless the event was handled before."""
+    event_id = str(interaction.body.get("event_id") or "")
+    write = interaction.services.database.write
+    if event_id and not await write(slack_events.claim, event_id, now=interaction.now):
+        # The process that is handling it may crash, so only a finished one counts.
+        is_handled = await interaction.services.database.read(slack_events.is_handled, event_id)
+        if not is_handled:
+            _log.warning("slack.event_in_progress", listener=interaction.name)
+        return is_handled
+    is_done = await _run_event(interaction, act)
+    if event_id and is_done:
+        await write(slack_events.finish, event_id, now=interaction.now)
+    elif event_id:
+        await write(slack_events.release, event_id)
     return is_done
 
 

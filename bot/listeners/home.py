@@ -155,7 +155,7 @@ async def _act(interaction: Interaction, act: Callable[[Transaction, Caller], ob
 
 
 def register(app: AsyncApp) -> None:
-    listening.on_event(app, "app_home_opened", opened)
+    listening.on_event(app, "app_home_opened", opened, may_repeat=True)
     app.action(ids.HOME_REQUEST)(request_leave)
     app.action(ids.HOME_NEXT)(paginate)
     app.action(ids.HOME_FIRST)(paginate)

@@ -195,8 +195,8 @@ CLAIM_SECONDS: Final = 30.0
 # A longer wait is left to the next attempt.
 MAX_WAIT_SECONDS: Final = 60
 MAX_WAITS: Final = 3
-# People per transaction.
-BATCH: Final = 50
+# People per transaction, which keeps the changes of everyone else in the organisation waiting.
+BATCH: Final = 10
 LINKED_PAGE: Final = 500
 
 

@@ -25,8 +25,6 @@ PRAGMAS: Final = (
     "PRAGMA foreign_keys=ON",
     # In pages, four times the default: a page that changes often is then copied less often.
     "PRAGMA wal_autocheckpoint=4000",
-    # In KiB, for each connection: that of the writer and of each reader.
-    "PRAGMA cache_size=-4000",
 )
 _STATEMENTS: Final = 256
 READERS: Final = 3

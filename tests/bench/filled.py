@@ -75,6 +75,7 @@ class FilledDatabase:
     secret_key: str
     large: Filled
     owner_key: str
+    people: int
     members: Sequence[Member]
 
     def lists(self) -> list[str]:
@@ -181,7 +182,12 @@ def fill_database(url: str, secret_key: str, sizes: Sizes, receiver: str) -> Fil
         ]
         owner_key = database.write_now(_key, large, large.owner_id, now)
     return FilledDatabase(
-        url=url, secret_key=secret_key, large=large, owner_key=owner_key, members=members
+        url=url,
+        secret_key=secret_key,
+        large=large,
+        owner_key=owner_key,
+        people=sizes.people,
+        members=members,
     )
 
 

@@ -46,7 +46,8 @@ RATE: Final = sum(MIX.values())
 _THREADS: Final = 16
 # The server closes connections that were idle for 5 seconds.
 _MAX_IDLE_SECONDS: Final = 3.0
-_SETTLE_SECONDS: Final = 3.0
+# Meanwhile everyone is compared with Slack for the first time.
+_SETTLE_SECONDS: Final = 15.0
 _WARM_UP_SECONDS: Final = 5.0
 _PATIENCE_SECONDS: Final = 30.0
 
@@ -68,9 +69,12 @@ class Mixed:
 def measure_mix(engine: str, filled: FilledDatabase, seconds: float, folder: Path) -> Mixed:
     """Serve the filled database under load. Raises UnexpectedResponse if one in 20 fails."""
     with ExitStack() as stack:
-        slack = stack.enter_context(LoopbackSlack(team_id=TEAM_ID))
-        for member in filled.members:
-            slack.add_person(member.slack_id, member.email, f"Person Number {member.number}")
+        # Checking each Home would take more time than making it.
+        slack = stack.enter_context(LoopbackSlack(team_id=TEAM_ID, is_strict=False))
+        # Everyone: people whose accounts are missing would be deactivated during the load.
+        for number in range(filled.people):
+            email = f"person.{number}@example.com"
+            slack.add_person(f"U{number}", email, f"Person Number {number}")
         settings = {
             "HIATUS_SLACK_SIGNING_SECRET": slack.signing_secret,
             "HIATUS_SLACK_BOT_TOKEN": slack.token,

@@ -52,6 +52,7 @@ class LoopbackSlack(Slack, Reading):
         app_id: str = "A1",
         client_id: str = "client-id",
         client_secret: str = "client-secret",
+        is_strict: bool = True,
     ) -> None:
         workspace = Workspace(app_id)
         self._sockets = Sockets(app_id, workspace.changed)
@@ -60,6 +61,7 @@ class LoopbackSlack(Slack, Reading):
             app_token=app_token,
             client=(client_id, client_secret),
             socket_url=self._sockets.new_url,
+            is_strict=is_strict,
         )
         self._front = TestedSlackServer(api, self._sockets)
         self._socket_delivery = SocketDelivery(self._sockets, signing_secret)
