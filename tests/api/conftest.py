@@ -93,10 +93,6 @@ class Client:
     def delete(self, path: str, key: str | None = None, **more: Any) -> httpx.Response:
         return self.request("DELETE", path, key=key, **more)
 
-    def settle(self) -> None:
-        """Wait for the background tasks of earlier requests."""
-        self._run(_settled())
-
     def close(self) -> None:
         self._run(_given_up())
         self._run(self._http.aclose())
@@ -106,10 +102,6 @@ class Client:
 
     def _run(self, work: Coroutine[Any, Any, T]) -> T:
         return asyncio.run_coroutine_threadsafe(work, self._loop).result()
-
-
-async def _settled() -> None:
-    await asyncio.gather(*(asyncio.all_tasks() - {asyncio.current_task()}))
 
 
 async def _given_up() -> None:

@@ -108,27 +108,6 @@ def test_its_approver_lists_and_approves_it(case: Case) -> None:
     )
 
 
-def test_it_is_declined_with_the_old_dates(case: Case) -> None:
-    case.change(end_date="2026-08-10")
-
-    response = case.decide("decline", reason="Half of the team is away.")
-
-    assert response.status_code == 200
-    assert (response.json()["end_date"], response.json()["amendment"]) == ("2026-08-07", None)
-    late = case.decide("approve")
-    assert (late.status_code, late.json()["code"]) == (409, "invalid_transition")
-
-
-def test_it_is_withdrawn(case: Case) -> None:
-    case.change(end_date="2026-08-10")
-    path = f"{case.path}/amendment"
-
-    responses = [case.client.delete(path, key) for key in (case.grace, case.ada, case.ada)]
-
-    assert [response.status_code for response in responses] == [403, 204, 404]
-    assert case.current()["amendment"] is None
-
-
 def test_feeds_show_nothing_before_the_approval(case: Case) -> None:
     feed = case.client.get("/api/v1/calendar-feeds/token", case.ada).json()["feeds"]["personal"]
 

@@ -11,24 +11,9 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from api.feeds import ical
-from storage.admin import people
 from storage.base.values import HalfDay
-from storage.db.database import Database
-from storage.leave import decisions, leave_requests, leave_types
 from tests import calendars
-from tests.api.conftest import Client, a_key
 from tests.api.test_ical import FEED, HOLIDAY, HOURS, OTHERS, OWN
-from tests.builders import (
-    NOW,
-    a_department,
-    a_person,
-    a_request,
-    an_organisation,
-    caller_for,
-    type_id,
-)
-
-pytestmark = pytest.mark.shared_database
 
 PIECES = (
     "\r\n",
@@ -154,63 +139,3 @@ def test_four_readers_see_the_same_halves_and_holidays() -> None:
         ("2026-12-24T13:00:00Z", "2026-12-24T17:00:00Z"),
         ("2026-12-25", "2026-12-26"),
     ]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "text",
-    [
-        'O\'Neil; R&D, \\n "Bob"',
-        "\U0001f469\u200d\U0001f4bb \u200fevil",
-        "BEGIN:VEVENT END:VCALENDAR " * 5,
-        "\u05d0\u05d1\u05d2 \u0627\u0644\u0639" * 12,
-    ],
-)
-def test_four_readers_see_hostile_names_and_notes_of_the_service(
-    client: Client, database: Database, text: str
-) -> None:
-    acme = an_organisation(database)
-    department = a_department(database, acme, name=text[:100])
-    ada = a_person(database, acme, department_id=department.id)
-    grace = a_person(database, acme, first_name="Grace", department_id=department.id)
-    by = acme.caller
-    leave_request = a_request(database, acme, ada, note=f"note {text}")
-    database.write_now(decisions.approve, leave_request.id, by=by, now=NOW)
-    pending = a_request(database, acme, ada, start_date=date(2026, 8, 10), note=f"note {text}")
-    database.write_now(people.update, ada.id, {"last_name": text[:100]}, by=by, now=NOW)
-    annual = type_id(database, acme)
-    database.write_now(leave_types.update, annual, {"name": text[:100]}, by=by, now=NOW)
-
-    for viewer in (ada, grace):
-        key = a_key(database, acme, viewer)
-        paths = client.get("/api/v1/calendar-feeds/token", key).json()["feeds"]
-        named = client.post("/api/v1/calendar-feeds", key, json={"name": text[:100]}).json()
-        contents = [client.get(path).content for path in (*paths.values(), named["url"])]
-
-        read = calendars.read_by_all(contents)
-
-        for content, events in zip(contents, read, strict=True):
-            own = [event for event in events if not event.uid.startswith("holiday-")]
-            assert {event.uid for event in own} <= {leave_request.id, pending.id}
-            assert all(shown(text[:100]) in event.summary for event in own)
-            assert b"note" not in content
-            assert content.count(b"\r\nBEGIN:VEVENT") == len(events)
-
-
-def test_a_withdrawn_request_is_read_as_cancelled(client: Client, database: Database) -> None:
-    acme = an_organisation(database)
-    ada = a_person(database, acme)
-    leave_request = a_request(database, acme, ada)
-    by = caller_for(acme, ada)
-    database.write_now(
-        leave_requests.edit, leave_request.id, {"end_date": date(2026, 8, 4)}, by=by, now=NOW
-    )
-    database.write_now(leave_requests.cancel, leave_request.id, by=by, now=NOW)
-    key = a_key(database, acme, ada)
-    path = client.get("/api/v1/calendar-feeds/token", key).json()["feeds"]["personal"]
-
-    [events] = calendars.read_by_all([client.get(path).content])
-
-    [event] = [event for event in events if event.uid == leave_request.id]
-    assert (event.status, event.sequence, event.transparency) == ("CANCELLED", 3, "TRANSPARENT")
-    assert (event.starts, event.ends) == ("2026-08-03", "2026-08-05")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +11,6 @@ from storage.admin import people_status
 from storage.base.values import User
 from storage.db.database import Database
 from storage.leave import decisions
-from storage.webhooks import delivery_queue
 from tests.api.conftest import Client, a_key
 from tests.builders import (
     NOW,
@@ -20,7 +18,6 @@ from tests.builders import (
     a_department,
     a_leave_type,
     a_person,
-    a_webhook,
     an_organisation,
     personal_token,
     type_id,
@@ -102,30 +99,6 @@ def test_the_second_shape_takes_a_cover_too(client: Client, database: Database, 
     assert request["cover_user_id"] == team.grace.id
 
 
-def test_each_unusable_cover_has_its_own_code(
-    client: Client, database: Database, team: Team
-) -> None:
-    stranger = a_person(database, an_organisation(database, name="Other"))
-    left = a_person(database, team.acme, status="archived")
-    away = a_person(database, team.acme, status="deactivated")
-
-    for cover_user_id, code in (
-        (team.ada.id, "cover_is_requester"),
-        (stranger.id, "not_found"),
-        (left.id, "cover_archived"),
-        (away.id, "cover_inactive"),
-        ("grace", "not_a_uuid"),
-    ):
-        refused = client.post(REQUESTS, team.key, json=team.body(cover_user_id=cover_user_id))
-        (error,) = refused.json()["errors"]
-        assert (refused.status_code, error["pointer"], error["code"]) == (
-            422,
-            "/cover_user_id",
-            code,
-        )
-    assert client.get(REQUESTS, team.key).json()["data"] == []
-
-
 def test_calendars_say_who_covers_until_they_are_archived(
     client: Client, database: Database, team: Team
 ) -> None:
@@ -145,14 +118,3 @@ def test_calendars_say_who_covers_until_they_are_archived(
 
 def unfolded(calendar: str) -> str:
     return calendar.replace("\r\n ", "")
-
-
-def test_webhooks_have_the_cover(client: Client, database: Database, team: Team) -> None:
-    a_webhook(database, team.acme)
-    client.post(REQUESTS, team.key, json=team.body())
-
-    (delivery,) = database.write_now(delivery_queue.claim, limit=10, claim_id="1", now=NOW)
-
-    body = json.loads(delivery.body)
-    assert body["type"] == "leave_request.created"
-    assert body["data"]["cover_user_id"] == team.grace.id

@@ -165,13 +165,6 @@ def test_an_unchanged_page_is_not_sent_again_until_leave_or_the_day_changes(
     assert (changed.status_code, tomorrow.status_code) == (200, 200)
 
 
-def test_the_page_is_german_for_german_browsers(office: Office) -> None:
-    page = office.client.get(office.link(), headers={"Accept-Language": "de"})
-
-    assert "Alle, 3. Aug." in page.text
-    assert days_of(page)[0] == "Montag, 3. August 2026, heute"
-
-
 def test_unknown_and_revoked_links_are_the_same_404(office: Office) -> None:
     labs = a_department(office.database, office.acme)
     of_labs, kitchen = office.link(department_id=labs.id), office.link()

@@ -8,7 +8,7 @@ import pytest
 
 from api.service import app
 from storage.db.database import Database
-from tests.api.conftest import Client, a_key
+from tests.api.conftest import Client
 from tests.builders import Acme, a_department, a_person, a_request, approved_leave, type_id
 from tests.storage.test_dry_runs import CHANGES
 from tests.storage.test_recalculation import FRIDAY, MONDAY
@@ -75,47 +75,6 @@ def test_a_dry_run_reports_balances_that_an_allowance_overdraws(
 
     for path, change in changes:
         assert client.patch(path, key, json=change).status_code == 200
-
-
-def test_a_dry_run_is_refused_as_the_change_would_be(
-    client: Client, database: Database, acme: Acme, key: str
-) -> None:
-    member = a_key(database, acme, a_person(database, acme))
-    set_id = client.get(SETS, key).json()["data"][0]["id"]
-
-    own = client.delete(f"{SETS}/{set_id}?dry_run=true", key)
-    myself = client.delete(f"{API}/users/{acme.owner.id}?dry_run=true", key)
-    unknown = client.patch(f"{API}/organisation?dry_run=true", key, json={"country_code": "XX"})
-    too_low = client.delete(f"{API}/users/{acme.owner.id}?dry_run=true", member)
-
-    codes = [response.json()["code"] for response in (own, myself, unknown, too_low)]
-    assert codes == ["holiday_set_in_use", "last_owner", "unknown_country", "insufficient_role"]
-    assert client.patch(f"{API}/organisation?dry_run=maybe", key, json={}).status_code == 422
-
-
-def test_a_dry_run_shows_reassigned_requests(
-    client: Client, database: Database, acme: Acme, key: str
-) -> None:
-    grace = a_person(database, acme, first_name="Grace")
-    team = a_department(database, acme)
-    ada = a_person(database, acme, department_id=team.id)
-    request = a_request(database, acme, ada)
-    change = {"manager_id": grace.id}
-    expected = [
-        {
-            "leave_request_id": request.id,
-            "user_id": ada.id,
-            "approvers_before": [acme.owner.id],
-            "approvers_after": [grace.id],
-        }
-    ]
-
-    for path in (f"{API}/departments/{team.id}", f"{API}/users/{ada.id}"):
-        foreseen = client.patch(f"{path}?dry_run=true", key, json=change).json()
-
-        assert foreseen["rerouted"] == expected
-        assert foreseen["totals"]["rerouted"] == 1
-        assert client.get(path, key).json()["manager_id"] is None
 
 
 def test_every_dry_run_is_compared_with_its_change() -> None:

@@ -42,18 +42,6 @@ def names(client: Client, key: str) -> list[str]:
     return [department["name"] for department in client.get(DEPARTMENTS, key).json()["data"]]
 
 
-def test_the_first_response_is_replayed(client: Client, key: str) -> None:
-    first = client.post(DEPARTMENTS, key, json={"name": "Research"}, headers=KEY)
-    again = client.post(DEPARTMENTS, key, json={"name": "Research"}, headers=KEY)
-
-    assert first.status_code == 201
-    assert "Idempotent-Replayed" not in first.headers
-    assert again.headers["Idempotent-Replayed"] == "true"
-    assert shown(again) == shown(first)
-    assert client.get(first.headers["Location"], key).content == first.content
-    assert names(client, key) == ["Research"]
-
-
 @pytest.mark.parametrize(
     ("path", "body", "status"),
     [

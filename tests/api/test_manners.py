@@ -9,9 +9,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from api.service import app
-from storage.db.database import Database
-from tests.api.conftest import Client, a_key
-from tests.builders import an_organisation
+from tests.api.conftest import Client
 
 pytestmark = pytest.mark.shared_database
 
@@ -123,40 +121,3 @@ def test_an_unexpected_body_is_limited_too(client: Client, key: str, method: str
     response = client.request(method, path, key=key, content=b" " * (256 * 1024 + 1))
 
     assert (response.status_code, response.json()["code"]) == (413, "body_too_large")
-
-
-def test_slack_settings_of_the_organisation_can_be_read_and_changed(
-    client: Client, key: str
-) -> None:
-    path = "/api/v1/organisation"
-    before = client.get(path, key).json()
-
-    changed = client.patch(
-        path, key, json={"slack_members_join": False, "digest_channel": "C024BE91L"}
-    )
-
-    assert (before["slack_members_join"], before["digest_channel"]) == (True, None)
-    assert changed.json()["slack_members_join"] is False
-    assert changed.json()["digest_channel"] == "C024BE91L"
-    assert client.get(path, key).content == changed.content
-    assert client.patch(path, key, json={"digest_channel": None}).json()["digest_channel"] is None
-
-
-def test_every_error_detail_names_its_field(client: Client, database: Database) -> None:
-    key = a_key(database, an_organisation(database))
-    body = {"first_name": "", "role": "boss", "working_days": "monday"}
-
-    refused = client.post("/api/v1/users", key, json=body).json()
-    filtered = client.get("/api/v1/leave-requests?status=open", key).json()
-
-    assert {error["pointer"]: error["detail"] for error in refused["errors"]} == {
-        "/first_name": "first_name must have 1 or more characters.",
-        "/last_name": "last_name is required.",
-        "/role": "role must be 'member', 'approver', 'admin' or 'owner'.",
-        "/working_days": "working_days must be an array.",
-        "/email": "email is required.",
-    }
-    assert refused["detail"] == " ".join(error["detail"] for error in refused["errors"])
-    assert filtered["detail"] == (
-        "status must be 'pending', 'approved', 'declined' or 'cancelled'."
-    )

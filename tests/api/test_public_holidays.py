@@ -59,40 +59,6 @@ def test_the_current_year_is_the_default(client: Client, key: str) -> None:
         assert (refused.status_code, refused.json()["errors"][0]["pointer"]) == (422, "?year")
 
 
-def test_a_set_has_the_usual_days_off_and_others_are_chosen(client: Client, key: str) -> None:
-    sweden = client.post(SETS, key, json={"country_code": "SE"})
-    path = sweden.headers["Location"]
-    eves = {f"{year}-12-24": "Christmas Eve" for year in range(2026, 2031)}
-
-    def named(*days: str) -> dict[str, str]:
-        return {
-            holiday["date"]: holiday["name"]
-            for day in days
-            for holiday in client.get(f"{path}/holidays?year={day[:4]}", key).json()["data"]
-            if holiday["date"] == day
-        }
-
-    assert sweden.json()["categories"] == ["public", "de_facto"]
-    assert sweden.json()["available_categories"] == ["public", "bank", "de_facto", "optional"]
-    assert named(*eves) == eves
-
-    changed = client.patch(path, key, json={"categories": ["public"]})
-    assert (changed.status_code, changed.json()["categories"]) == (200, ["public"])
-    assert changed.json()["holiday_count"] == sweden.json()["holiday_count"] - 3
-    assert named(*eves) == {}
-    assert client.get(path, key).headers["ETag"] == changed.headers["ETag"]
-
-    refused = client.patch(path, key, json={"categories": ["de_facto", "catholic"]})
-    (error,) = refused.json()["errors"]
-    assert (refused.status_code, error["pointer"]) == (422, "/categories/1")
-    assert "public, bank, de_facto, optional" in error["detail"]
-    munich = client.post(SETS, key, json={"country_code": "de-by", "categories": ["catholic"]})
-    path = munich.headers["Location"]
-    assert munich.json()["categories"] == ["public", "catholic"]
-    assumption = {f"{year}-08-15": "Assumption Day" for year in range(2026, 2031)}
-    assert named(*assumption) == assumption
-
-
 def test_countries_name_their_regions(client: Client, key: str) -> None:
     listed = client.get(f"{API}/countries", key).json()["data"]
 

@@ -15,30 +15,6 @@ pytestmark = pytest.mark.shared_database
 USERS = "/api/v1/users"
 
 
-def test_a_new_user_is_pending_and_served_at_location(client: Client, database: Database) -> None:
-    acme = an_organisation(database)
-    key = a_key(database, acme)
-    body = {
-        "email": "ada@example.com",
-        "first_name": "Ada",
-        "last_name": "Lovelace",
-        "start_date": "2026-01-12",
-        "leave_allowance": 27.5,
-    }
-
-    response = client.post(USERS, key, json=body)
-
-    user = response.json()
-    assert response.status_code == 201
-    assert user["status"] == "pending"
-    assert user["is_active"] is False
-    assert user["start_date"] == "2026-01-12"
-    assert user["leave_allowance"] == 27.5
-    assert user["working_days"] == ["monday", "tuesday", "wednesday", "thursday", "friday"]
-    assert user["created_at"] == "2026-06-01T09:00:00Z"
-    assert client.get(response.headers["Location"], key).json() == user
-
-
 def test_the_first_variant_is_an_array_of_full_users_of_every_status(
     client: Client, database: Database
 ) -> None:
@@ -105,26 +81,6 @@ def test_filters_narrow_the_list(client: Client, database: Database) -> None:
     assert ids("role=approver") == [grace.id]
     assert ids("status=deactivated") == [grace.id]
     assert client.get(f"{USERS}?status=gone", key).status_code == 422
-
-
-def test_an_archived_user_is_restored_unless_the_address_is_taken(
-    client: Client, database: Database
-) -> None:
-    acme = an_organisation(database)
-    key = a_key(database, acme)
-    ada = a_person(database, acme, email="ada@example.com")
-    archived = client.delete(f"{USERS}/{ada.id}", key)
-    body = {"email": "Ada@example.com", "first_name": "Ada", "last_name": "Again"}
-    again = client.post(USERS, key, json=body)
-
-    refused = client.post(f"{USERS}/{ada.id}/restore", key)
-    client.delete(f"{USERS}/{again.json()['id']}", key)
-    back = client.post(f"{USERS}/{ada.id}/restore", key)
-
-    assert (archived.status_code, archived.json()["status"]) == (200, "archived")
-    assert again.status_code == 201
-    assert (refused.status_code, refused.json()["code"]) == (409, "email_taken")
-    assert (back.status_code, back.json()["status"]) == (200, "pending")
 
 
 def test_a_last_day_and_an_allowance_are_shown_to_the_person_their_approvers_and_admins(

@@ -152,17 +152,6 @@ def test_a_private_type_of_others_is_nowhere_in_the_page_and_the_picture(office:
         assert "Sick" not in shown
 
 
-def test_the_owner_sees_their_own_private_type(office: Office) -> None:
-    token = office.database.write_now(
-        personal_token, by=caller_for(office.acme, office.grace), now=NOW
-    )
-
-    page = office.client.get(f"/wallchart/{token}?month=2026-08")
-
-    assert "Sick leave" in page.text
-    assert "Away" not in page.text
-
-
 @pytest.mark.parametrize("shown", ["?scope=org", ".svg?scope=team", ".svg?scope=org"])
 def test_what_is_hung_up_hides_the_owners_private_type_too(office: Office, shown: str) -> None:
     """Everyone's page, and pictures, which are embedded in wikis."""
@@ -192,16 +181,6 @@ def test_the_owners_pending_leave_of_a_private_type_is_away_where_others_look(
     assert own.text.count("<b>Treatment (pending)</b>") == 1
     assert everyone.text.count("<b>Away (pending)</b>") == 1
     assert "Treatment" not in everyone.text
-
-
-def test_only_the_owners_pending_leave_is_shown_dashed(office: Office) -> None:
-    for person in (office.ada, office.grace):
-        a_request(office.database, office.acme, person, start_date=date(2026, 9, 7))
-
-    page = office.get("?month=2026-09")
-
-    assert page.text.count("<b>Annual leave (pending)</b>") == 1
-    assert 'class="pending leave-0"' in page.text
 
 
 def test_names_are_escaped(office: Office) -> None:
