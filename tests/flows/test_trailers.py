@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import json
 import socket
-import time
 from collections.abc import Iterator
 
 import pytest
-from slack_sdk.signature import SignatureVerifier
 
 from tests.flows.running import Deployment, Server
 
 CLOSE = "Connection: close"
 BODY = b'{"name":"Research"}'
-SIGNING_SECRET = "signing-secret"
 
 
 @pytest.fixture(scope="module")
@@ -30,9 +27,7 @@ def api_key(deployment: Deployment) -> str:
 
 @pytest.fixture(scope="module")
 def server(deployment: Deployment, api_key: str) -> Iterator[Server]:
-    with deployment.serving(
-        HIATUS_SLACK_BOT_TOKEN="xoxb-1", HIATUS_SLACK_SIGNING_SECRET=SIGNING_SECRET
-    ) as server:
+    with deployment.serving() as server:
         yield server
 
 
@@ -68,35 +63,6 @@ def test_a_key_in_a_trailer_does_not_authenticate(server: Server, api_key: str) 
     )
 
     assert (in_head, in_trailer) == (201, 401)
-
-
-def test_an_idempotency_key_in_a_trailer_repeats_nothing(server: Server, api_key: str) -> None:
-    fields = [f"Authorization: Bearer {api_key}", "Content-Type: application/json", CLOSE]
-    key = ["Idempotency-Key: 3f0b7c1e-5d0c-4c8e-9a52-7c1e6a3d9b20"]
-    body = b'{"name":"Design"}'
-
-    statuses = [
-        status
-        for _ in range(2)
-        for status, _ in answered(server, chunked("/api/v1/departments", fields, key, body))
-    ]
-
-    assert statuses == [201, 409]  # The name is taken; a repeated request would be 201 again.
-
-
-def test_a_slack_signature_in_a_trailer_is_none(server: Server) -> None:
-    body, now = b'{"type":"url_verification","challenge":"c"}', str(int(time.time()))
-    signature = SignatureVerifier(SIGNING_SECRET).generate_signature(timestamp=now, body=body)
-    signed = [f"X-Slack-Request-Timestamp: {now}", f"X-Slack-Signature: {signature}"]
-    json_type = "Content-Type: application/json"
-
-    [(in_head, _), (in_trailer, _)] = answered(
-        server,
-        chunked("/slack/events", [json_type, *signed], [], body),
-        chunked("/slack/events", [json_type, CLOSE], signed, body),
-    )
-
-    assert (in_head, in_trailer) == (200, 401)
 
 
 def test_the_address_in_the_log_and_the_request_id_are_not_those_of_a_trailer(
