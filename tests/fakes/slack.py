@@ -17,7 +17,7 @@ import copy
 from dataclasses import replace
 from typing import Any, Self
 
-from playground.loopback.blocks import Button, Payload, buttons, visible_text
+from playground.loopback.blocks import Button, buttons, visible_text
 from playground.loopback.records import Answer, Impossible, Message, Team, View
 from playground.loopback.slack import Slack
 from playground.loopback.web_api import WebApi
@@ -77,11 +77,6 @@ class LoopbackSlack(Slack, Reading):
         self._sockets.port = self._server.port
         self._socket_delivery.server = self._server
         return self
-
-    @property
-    def authorize_url(self) -> str:
-        """For Bolt's `authorization_url=`."""
-        return f"{self.url}/oauth/v2/authorize"
 
     @property
     def via(self) -> str:
@@ -169,10 +164,6 @@ class LoopbackSlack(Slack, Reading):
     def disconnect_sockets(self, reason: str = "refresh_requested") -> None:
         """Asks connected apps to reconnect."""
         self._server.run(self._sockets.disconnect(reason))
-
-    def send_envelope(self, envelope: Payload, timeout_seconds: float) -> Payload | None:
-        """Sends an event's envelope with these members over a socket; its acknowledgement."""
-        return self._server.run(self._sockets.deliver("events_api", {}, envelope, timeout_seconds))
 
     def abort_sockets(self) -> None:
         """Cuts every connection."""

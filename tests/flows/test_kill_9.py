@@ -79,10 +79,9 @@ def test_every_event_arrives_and_only_those_in_flight_arrive_twice(
 ) -> None:
     key = new_secret_key()
     with (
-        LoopbackReceiver() as receiver,
+        LoopbackReceiver(delay_seconds=0.05) as receiver,
         closing(open_database(database_url, Secrets([key]))) as database,
     ):
-        receiver.answer(204, delay_seconds=0.05, times=1_000_000)
         acme = an_organisation(database, now=clock())
         endpoints = {}
         for number in range(ENDPOINTS):

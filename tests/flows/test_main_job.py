@@ -13,7 +13,6 @@ import icalendar
 import pytest
 import standardwebhooks
 
-from storage.db.engines import open_database
 from storage.db.schema import migrate
 from tests.fakes.receiver import LoopbackReceiver
 from tests.flows.days import free_monday
@@ -112,74 +111,6 @@ def test_an_approved_request_reaches_webhooks_and_the_calendar(
     log = server.logged()
     assert "Traceback" not in log
     assert feeds["personal"].rsplit("/", 1)[1] not in log
-
-
-@pytest.mark.slow
-def test_kill_9_between_an_approval_and_its_delivery_loses_nothing(
-    deployment: Deployment,
-) -> None:
-    owner_key = deployment.init()["api_key"]
-    with LoopbackReceiver() as receiver:
-        # This process delivers nothing, so it is killed with events in the outbox.
-        with deployment.serving(HIATUS_SCHEDULER="off") as server:
-            owner = server.client(owner_key)
-            hire(owner, "Ada")
-            ada_key = deployment.command(
-                *("keys", "create", "--email", "ada@example.com", "--name", "test", "--json")
-            )["api_key"]
-            webhook = listen(owner, receiver.url)
-            ada = server.client(ada_key)
-            created = ada.post("/api/v1/leave-requests", json=a_week(leave_type_id=unpaid(ada)))
-            approved = owner.post(f"/api/v1/approvals/{created.json()['id']}/approve")
-            assert approved.status_code == 200
-            server.kill()
-        receiver.assert_no_more(0)
-
-        with deployment.serving() as server:
-            received = receiver.wait_for(2)
-            shown = server.client(owner_key).get(f"/api/v1/leave-requests/{created.json()['id']}")
-
-    assert shown.json() == approved.json()
-    events = [webhook.verify(delivery.body, delivery.headers) for delivery in received]
-    assert [event["data"]["status"] for event in events] == ["pending", "approved"]
-
-
-@pytest.mark.slow
-def test_kill_9_during_a_delivery_sends_it_again_under_the_same_id(
-    deployment: Deployment,
-) -> None:
-    owner_key = deployment.init()["api_key"]
-    with LoopbackReceiver() as receiver:
-        receiver.answer(delay_seconds=30)
-        with deployment.serving() as server:
-            owner = server.client(owner_key)
-            webhook = listen(owner, receiver.url)
-            owner.post("/api/v1/leave-requests", json=a_week(leave_type_id=unpaid(owner)))
-            (first,) = receiver.wait_for(1)
-            server.kill()
-
-        # The lease of half a minute is over at once when the row says so.
-        _end_leases(deployment)
-        with deployment.serving():
-            again = receiver.wait_for(2)[1]
-
-    assert again.headers["webhook-id"] == first.headers["webhook-id"]
-    assert again.body == first.body
-    webhook.verify(again.body, again.headers)
-
-
-def _end_leases(deployment: Deployment) -> None:
-    from storage.base.secrets import Secrets
-    from storage.db.compiled import compiled
-    from storage.db.tables import DeliveryRow
-
-    @compiled
-    def due_now() -> Any:
-        return DeliveryRow.update(due_at=0).where(DeliveryRow.status == "pending")
-
-    database = open_database(deployment.env["DATABASE_URL"], Secrets.generate())
-    database.write_now(lambda tx: tx.change(due_now))
-    database.close()
 
 
 @pytest.mark.slow
