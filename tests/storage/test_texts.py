@@ -114,6 +114,26 @@ def test_an_address_in_one_alphabet_is_accepted(address: str) -> None:
     assert texts.new_email(address, "email") == address
 
 
+@pytest.mark.parametrize(
+    "address",
+    [
+        "ada",
+        "ada@example",
+        "ada @example.com",
+        "ada@exa mple.com",
+        "@example.com",
+        "a@b@example.com",
+        "ada@-example.com",
+        "ada@example..com",
+        "Ada <ada@example.com>",
+        "a" * 65 + "@example.com",
+        "ada@" + "a" * 60 + ("." + "b" * 60) * 3 + ".example",
+    ],
+)
+def test_a_malformed_address_is_refused(address: str) -> None:
+    assert errors_of(lambda: texts.email(address, "email")) == [("/email", "invalid_email")]
+
+
 # A lone mark is a part of the letter before it.
 @pytest.mark.parametrize("invisible", [text for text in INVISIBLE if text != "\u0301"])
 def test_an_address_with_an_invisible_character_is_refused(invisible: str) -> None:
