@@ -135,6 +135,26 @@ def test_a_refusal_points_at_the_wrong_field(client: Client, team: Team) -> None
     assert (backwards["days"], backwards["refusals"][0]["code"]) == ([], "end_before_start")
 
 
+def test_private_leave_of_a_colleague_is_only_away(
+    client: Client, team: Team, database: Database
+) -> None:
+    hedy = a_person(database, team.acme, first_name="Hedy", manager_id=team.ada.id)
+    a_request(database, team.acme, hedy, code="sick")
+
+    preview = previewed(client, team, "2026-08-03", "2026-08-03")
+
+    assert preview["colleagues_off"] == [
+        {
+            "name": "Hedy Lovelace",
+            "start_date": "2026-08-03",
+            "end_date": "2026-08-03",
+            "start_half_day": None,
+            "end_half_day": None,
+            "leave_type": "Away",
+        }
+    ]
+
+
 def test_a_requests_days_are_explained(client: Client, team: Team, database: Database) -> None:
     request = a_request(database, team.acme, team.ada, start_half_day="pm")
 
