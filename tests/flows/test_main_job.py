@@ -114,6 +114,30 @@ def test_an_approved_request_reaches_webhooks_and_the_calendar(
 
 
 @pytest.mark.slow
+def test_kill_9_between_a_change_and_its_delivery_loses_nothing(
+    deployment: Deployment,
+) -> None:
+    owner_key = deployment.init()["api_key"]
+    with LoopbackReceiver() as receiver:
+        # This process delivers nothing, so it is killed with events in the outbox.
+        with deployment.serving(HIATUS_SCHEDULER="off") as server:
+            owner = server.client(owner_key)
+            webhook = listen(owner, receiver.url)
+            created = owner.post("/api/v1/leave-requests", json=a_week(leave_type_id=unpaid(owner)))
+            cancelled = owner.post(f"/api/v1/leave-requests/{created.json()['id']}/cancel")
+            assert cancelled.status_code == 200
+            server.kill()
+
+        with deployment.serving() as server:
+            received = receiver.wait_for(2)
+            shown = server.client(owner_key).get(f"/api/v1/leave-requests/{created.json()['id']}")
+
+    assert shown.json() == cancelled.json()
+    events = [webhook.verify(delivery.body, delivery.headers) for delivery in received]
+    assert [event["data"]["status"] for event in events][1] == "cancelled"
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("revoke_through", [0, 1])
 def test_a_revoked_key_stops_working_at_once_in_every_process(
     deployment: Deployment, revoke_through: int
