@@ -36,7 +36,7 @@ async def caller(interaction: Interaction) -> Caller:
     """
     if not interaction.slack_user_id:
         raise NotAMember(errors.UNKNOWN_WORKSPACE)
-    person, locale = await interaction.services.database.read(
+    person, locale = await interaction.database.read(
         _load_person, interaction.team_id, interaction.slack_user_id
     )
     # Before the workspace is checked, so that its error is in the person's language.
@@ -48,6 +48,12 @@ async def caller(interaction: Interaction) -> Caller:
     organisation = person.organisation if person is not None else await _organisation(interaction)
     interaction.by = as_caller(organisation, await _provision(interaction, organisation))
     return interaction.by
+
+
+async def acknowledged(interaction: Interaction) -> Caller:
+    """As ``caller``, for what is answered by separate calls: acknowledges first."""
+    await interaction.ack()
+    return await caller(interaction)
 
 
 async def _organisation(interaction: Interaction) -> Organisation:
@@ -65,7 +71,7 @@ async def greet(interaction: Interaction) -> None:
     """
     if not interaction.team_id or not interaction.slack_user_id:
         return
-    _, locale = await interaction.services.database.read(
+    _, locale = await interaction.database.read(
         _load_person, interaction.team_id, interaction.slack_user_id
     )
     if locale is None:
@@ -100,7 +106,7 @@ async def _provision(interaction: Interaction, organisation: Organisation) -> Us
     user = await full_member(interaction, interaction.slack_user_id)
     profile = slack_web.profile_of(user)
     interaction.set_locale(profile.locale)
-    return await interaction.services.database.write(
+    return await interaction.database.write(
         join_policy.join_from_slack, organisation.id, profile, now=interaction.now
     )
 

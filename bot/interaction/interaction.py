@@ -121,6 +121,10 @@ class Interaction:
         self._ack: AsyncAck = context.ack
 
     @property
+    def database(self) -> Database:
+        return self.services.database
+
+    @property
     def workspace(self) -> Workspace:
         """The interaction's workspace. Raises NotAMember if the app is not installed."""
         if isinstance(self._workspace, Exception):

@@ -180,10 +180,10 @@ async def _handle(interaction: Interaction, run: Coroutine[object, None, bool]) 
 async def _run_once(interaction: Interaction, act: Act) -> bool:
     """As ``_run_event``, unless the event was handled before."""
     event_id = str(interaction.body.get("event_id") or "")
-    write = interaction.services.database.write
+    write = interaction.database.write
     if event_id and not await write(slack_events.claim, event_id, now=interaction.now):
         # The process that is handling it may crash, so only a finished one counts.
-        is_handled = await interaction.services.database.read(slack_events.is_handled, event_id)
+        is_handled = await interaction.database.read(slack_events.is_handled, event_id)
         if not is_handled:
             _log.warning("slack.event_in_progress", listener=interaction.name)
         return is_handled

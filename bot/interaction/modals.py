@@ -65,7 +65,7 @@ async def run_once(interaction: Interaction, act: Callable[[Transaction], T]) ->
     """
     view = interaction.body["view"]
     try:
-        database = interaction.services.database
+        database = interaction.database
         # A view that replaces another keeps its id.
         name = f"view:{view['id']}:{view['callback_id']}"
         done = await database.write(_once, name, act, now=interaction.now)

@@ -33,8 +33,7 @@ from storage.rules import lifecycle, spans
 
 async def approve(interaction: Interaction) -> None:
     """Approve and refresh the card; say why if it is stale or no longer possible."""
-    await interaction.ack()
-    by = await identity.caller(interaction)
+    by = await identity.acknowledged(interaction)
     clicked = interaction.clicked
     await _decide(
         interaction,
@@ -46,8 +45,7 @@ async def approve(interaction: Interaction) -> None:
 
 async def ask_reason(interaction: Interaction) -> None:
     """Open the decline form, if the amendment is still open."""
-    await interaction.ack()
-    by = await identity.caller(interaction)
+    by = await identity.acknowledged(interaction)
     clicked = interaction.clicked
     try:
         card = await _card_to_decide(interaction, clicked.value, by)
@@ -64,7 +62,7 @@ async def decline_with_reason(interaction: Interaction) -> None:
     clicked = cards.clicked_of_form(interaction)
     reason = decline.reason_of(interaction.values)
     try:
-        await interaction.services.database.write(
+        await interaction.database.write(
             decisions.decline_amendment, clicked.value, reason=reason, by=by, now=interaction.now
         )
     except AmendmentEnded as refusal:
@@ -75,28 +73,23 @@ async def decline_with_reason(interaction: Interaction) -> None:
 
 async def withdraw(interaction: Interaction) -> None:
     """Withdraw the caller's change and refresh their message."""
-    await interaction.ack()
-    by = await identity.caller(interaction)
+    by = await identity.acknowledged(interaction)
     await _withdraw(interaction, by)
-    card = await interaction.services.database.read(
-        _card, interaction.value, by=by, now=interaction.now
-    )
+    card = await interaction.database.read(_card, interaction.value, by=by, now=interaction.now)
     if card.request.user_id == by.user_id:
         await interaction.refresh(requester_messages.own_request(card))
 
 
 async def withdraw_on_home(interaction: Interaction) -> None:
-    await interaction.ack()
-    by = await identity.caller(interaction)
+    by = await identity.acknowledged(interaction)
     await _withdraw(interaction, by)
     await home_tab.show_again(interaction, by)
 
 
 async def approve_on_home(interaction: Interaction) -> None:
-    await interaction.ack()
-    by = await identity.caller(interaction)
+    by = await identity.acknowledged(interaction)
     try:
-        await interaction.services.database.write(
+        await interaction.database.write(
             decisions.approve_amendment, interaction.value, by=by, now=interaction.now
         )
     except DomainError as refusal:
@@ -105,8 +98,7 @@ async def approve_on_home(interaction: Interaction) -> None:
 
 
 async def ask_reason_on_home(interaction: Interaction) -> None:
-    await interaction.ack()
-    by = await identity.caller(interaction)
+    by = await identity.acknowledged(interaction)
     try:
         card = await _card_to_decide(interaction, interaction.value, by)
     except DomainError as refusal:
@@ -120,7 +112,7 @@ async def decline_on_home(interaction: Interaction) -> None:
     by = await identity.caller(interaction)
     reason = decline.reason_of(interaction.values)
     try:
-        await interaction.services.database.write(
+        await interaction.database.write(
             decisions.decline_amendment,
             interaction.private_metadata,
             reason=reason,
@@ -140,7 +132,7 @@ async def _decide(
     decide: Callable[[Transaction], LeaveRequest],
 ) -> None:
     try:
-        await interaction.services.database.write(decide)
+        await interaction.database.write(decide)
     except DomainError as refusal:
         await interaction.tell(errors.not_approvable(refusal))
     await _refresh(interaction, clicked, by)
@@ -148,7 +140,7 @@ async def _decide(
 
 async def _withdraw(interaction: Interaction, by: Caller) -> None:
     try:
-        await interaction.services.database.write(
+        await interaction.database.write(
             leave_changes.withdraw_one, interaction.value, by=by, now=interaction.now
         )
     except DomainError as refusal:
@@ -157,16 +149,12 @@ async def _withdraw(interaction: Interaction, by: Caller) -> None:
 
 async def _refresh(interaction: Interaction, clicked: Clicked, by: Caller) -> None:
     """Refresh the clicked message; the outbox refreshes all stored ones."""
-    card = await interaction.services.database.read(
-        _card, clicked.value, by=by, now=interaction.now
-    )
+    card = await interaction.database.read(_card, clicked.value, by=by, now=interaction.now)
     await cards.show_card(interaction, clicked, card, by)
 
 
 async def _card_to_decide(interaction: Interaction, amendment_id: str, by: Caller) -> ApprovalCard:
-    return await interaction.services.database.read(
-        _open_card, amendment_id, by=by, now=interaction.now
-    )
+    return await interaction.database.read(_open_card, amendment_id, by=by, now=interaction.now)
 
 
 def _open_card(tx: Transaction, amendment_id: str, *, by: Caller, now: datetime) -> ApprovalCard:
@@ -187,10 +175,9 @@ def _card(tx: Transaction, amendment_id: str, *, by: Caller, now: datetime) -> A
 
 
 async def open_form(interaction: Interaction) -> None:
-    await interaction.ack()
-    by = await identity.caller(interaction)
+    by = await identity.acknowledged(interaction)
     try:
-        view = await interaction.services.database.read(
+        view = await interaction.database.read(
             _form, interaction.value, None, by=by, now=interaction.now
         )
     except DomainError as refusal:
@@ -209,9 +196,7 @@ async def submitted(interaction: Interaction) -> None:
         await modals.show_error(interaction, refusal)
         return
     try:
-        await interaction.services.database.write(
-            _interrupt, request_id, draft, by=by, now=interaction.now
-        )
+        await interaction.database.write(_interrupt, request_id, draft, by=by, now=interaction.now)
     except InvalidTransition as refusal:
         await interaction.tell(errors.sentence(refusal))
     except DomainError as refusal:

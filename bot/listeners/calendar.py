@@ -54,12 +54,9 @@ def is_typed(typed: str) -> bool:
 
 async def show_typed(interaction: Interaction, typed: str) -> bool:
     """Show the calendar beside the command; False if the words were not understood."""
-    await interaction.ack()
-    by = await identity.caller(interaction)
+    by = await identity.acknowledged(interaction)
     scope, when = _words(typed)
-    page = await interaction.services.database.read(
-        _typed_page, scope, when, by=by, now=interaction.now
-    )
+    page = await interaction.database.read(_typed_page, scope, when, by=by, now=interaction.now)
     if page is not None:
         await interaction.reply(calendar.message(*page))
     return page is not None
@@ -74,7 +71,7 @@ async def open_modal(interaction: Interaction) -> None:
     if interaction.choice == "home":
         return
     by = await identity.caller(interaction)
-    shown, chart = await interaction.services.database.read(
+    shown, chart = await interaction.database.read(
         _first_page, None, _day_of(interaction.value), by=by, now=interaction.now
     )
     await interaction.open(calendar.view(shown, chart, await _web_url(interaction, by)))
@@ -82,10 +79,9 @@ async def open_modal(interaction: Interaction) -> None:
 
 async def turn(interaction: Interaction) -> None:
     """Show another part of the calendar, in the message or the modal."""
-    await interaction.ack()
-    by = await identity.caller(interaction)
+    by = await identity.acknowledged(interaction)
     asked = CalendarPage.unpacked(interaction.value)
-    database = interaction.services.database
+    database = interaction.database
     if asked is None:
         shown, chart = await database.read(_first_page, None, 0, by=by, now=interaction.now)
     else:
@@ -99,7 +95,7 @@ async def turn(interaction: Interaction) -> None:
 
 async def _web_url(interaction: Interaction, by: Caller) -> str | None:
     """The caller's wallchart on the web, if their personal feed exists. Only modals may show it."""
-    feed = await interaction.services.database.read(feeds.find_personal, by=by)
+    feed = await interaction.database.read(feeds.find_personal, by=by)
     if feed is None or not feed.token:
         return None
     return wallchart.url(interaction.services.base_url, feed.token)

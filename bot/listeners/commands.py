@@ -86,9 +86,8 @@ async def _help(interaction: Interaction) -> None:
 
 
 async def _balance(interaction: Interaction) -> None:
-    await interaction.ack()
-    by = await identity.caller(interaction)
-    balance = await interaction.services.database.read(
+    by = await identity.acknowledged(interaction)
+    balance = await interaction.database.read(
         ledgers.balance, str(by.user_id), on=None, by=by, now=interaction.now
     )
     await interaction.reply(answers.balance(balance))
@@ -125,9 +124,8 @@ _MAX_DAYS: Final = 366
 
 async def show(interaction: Interaction, typed: str) -> bool:
     """Show who is off on the typed days; False if they were not understood."""
-    await interaction.ack()
-    by = await identity.caller(interaction)
-    away = await interaction.services.database.read(_away, typed, by=by, now=interaction.now)
+    by = await identity.acknowledged(interaction)
+    away = await interaction.database.read(_away, typed, by=by, now=interaction.now)
     if away is not None:
         await interaction.reply(answers.out(away))
     return away is not None
@@ -189,7 +187,7 @@ async def reply(interaction: Interaction, typed: str, leave: ParsedLeave) -> Non
     """
     by = await identity.caller(interaction)
     try:
-        reading = await interaction.services.database.read(
+        reading = await interaction.database.read(
             _reading, typed, leave, by=by, now=interaction.now
         )
     except DomainError as refusal:

@@ -36,11 +36,10 @@ _log = structlog.stdlib.get_logger("hiatus.slack")
 
 async def approve(interaction: Interaction) -> None:
     """Approve and refresh the card; a stale click gets the current status."""
-    await interaction.ack()
+    by = await identity.acknowledged(interaction)
     clicked = interaction.clicked
-    by = await identity.caller(interaction)
     try:
-        await interaction.services.database.write(
+        await interaction.database.write(
             _decide,
             clicked,
             lambda tx: decisions.approve(
@@ -70,9 +69,7 @@ async def not_enough(
     if not by.is_admin:
         await interaction.tell(errors.too_little_left(refusal))
         return
-    card = await interaction.services.database.read(
-        card_to_decide, request_id, by=by, now=interaction.now
-    )
+    card = await interaction.database.read(card_to_decide, request_id, by=by, now=interaction.now)
     why = errors.too_little_left(refusal)
     await interaction.open(decline.approve_anyway(card, why, private_metadata))
 
@@ -87,7 +84,7 @@ async def approve_anyway(interaction: Interaction) -> None:
     request_id = interaction.private_metadata.split(" ", maxsplit=1)[0]
     reason = decline.override_reason_of(interaction.values)
     try:
-        await interaction.services.database.write(
+        await interaction.database.write(
             decisions.approve,
             request_id,
             override_reason=reason,
@@ -106,10 +103,9 @@ async def approve_anyway(interaction: Interaction) -> None:
 
 async def ask_reason(interaction: Interaction) -> None:
     """Open the decline form, if the request is still pending."""
-    await interaction.ack()
+    by = await identity.acknowledged(interaction)
     clicked = interaction.clicked
-    by = await identity.caller(interaction)
-    card = await interaction.services.database.read(
+    card = await interaction.database.read(
         card_to_decide, clicked.value, by=by, now=interaction.now
     )
     if card.request.status != "pending":
@@ -128,7 +124,7 @@ async def decline_with_reason(interaction: Interaction) -> None:
     clicked = clicked_of_form(interaction)
     reason = decline.reason_of(interaction.values)
     try:
-        await interaction.services.database.write(
+        await interaction.database.write(
             _decide,
             clicked,
             lambda tx: decisions.decline(
@@ -150,10 +146,9 @@ async def decline_with_reason(interaction: Interaction) -> None:
 
 async def open_reversal(interaction: Interaction) -> None:
     """Open the form that changes the decision, within the reversal window."""
-    await interaction.ack()
+    by = await identity.acknowledged(interaction)
     clicked = interaction.clicked
-    by = await identity.caller(interaction)
-    card = await interaction.services.database.read(
+    card = await interaction.database.read(
         card_to_decide, clicked.value, by=by, now=interaction.now
     )
     if not card.may_reverse:
@@ -178,7 +173,7 @@ async def _reverse(interaction: Interaction, to_status: Decision) -> None:
     clicked = clicked_of_form(interaction)
     reason = decline.reason_of(interaction.values) if to_status == "declined" else None
     try:
-        await interaction.services.database.write(
+        await interaction.database.write(
             _decide,
             clicked,
             lambda tx: decisions.change_decision(
@@ -239,7 +234,7 @@ def card_to_decide(tx: Transaction, request_id: str, *, by: Caller, now: datetim
 
 
 async def _card(interaction: Interaction, request_id: str, by: Caller) -> ApprovalCard | None:
-    return await interaction.services.database.read(
+    return await interaction.database.read(
         approval_cards.card,
         by.organisation_id,
         request_id,
@@ -266,7 +261,7 @@ async def show_card(
     interaction: Interaction, clicked: Clicked, card: ApprovalCard, by: Caller
 ) -> None:
     """Show the card in the clicked message, which may be a reminder of it."""
-    stored = await interaction.services.database.read(
+    stored = await interaction.database.read(
         slack_messages.find, by.organisation_id, card.request.id, str(by.user_id)
     )
     is_reminder = stored is not None and stored.reply_ts == clicked.ts

@@ -30,7 +30,7 @@ async def user_change(interaction: Interaction) -> None:
         _log.warning("slack.member_skipped", malformed_field=malformed.field)
         return
     # Deactivating or reactivating a person may reassign very many approvals.
-    synced = await interaction.services.database.write(
+    synced = await interaction.database.write(
         _keep_in_step, interaction.team_id, profile, now=interaction.now
     )
     if synced is not None and synced.is_last_owner:
@@ -39,7 +39,7 @@ async def user_change(interaction: Interaction) -> None:
 
 async def app_uninstalled(interaction: Interaction) -> None:
     """Delete the workspace's token, unless the app was reinstalled in the meantime."""
-    ended = await interaction.services.database.write(
+    ended = await interaction.database.write(
         slack_installations.uninstall,
         interaction.team_id,
         at=_happened_at(interaction),

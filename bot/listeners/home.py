@@ -36,7 +36,7 @@ async def opened(interaction: Interaction) -> None:
         view = views.closed(errors.sentence(refusal))
         await client.views_publish(user_id=interaction.slack_user_id, view=view)
         return
-    await interaction.services.database.write(home.save, PageCursors(), by=by, now=interaction.now)
+    await interaction.database.write(home.save, PageCursors(), by=by, now=interaction.now)
     await home_tab.show(interaction, by)
 
 
@@ -45,10 +45,9 @@ async def request_leave(interaction: Interaction) -> None:
 
 
 async def paginate(interaction: Interaction) -> None:
-    await interaction.ack()
-    by = await identity.caller(interaction)
+    by = await identity.acknowledged(interaction)
     cursors = PageCursors.unpacked(interaction.value)
-    await interaction.services.database.write(home.save, cursors, by=by, now=interaction.now)
+    await interaction.database.write(home.save, cursors, by=by, now=interaction.now)
     await home_tab.show(interaction, by)
 
 
@@ -71,7 +70,7 @@ async def open_step(interaction: Interaction) -> None:
 async def _check_off_leave_types(interaction: Interaction) -> None:
     """The list that was opened shows the rules of each type: there is no more to the step."""
     by = await identity.caller(interaction)
-    await interaction.services.database.write(
+    await interaction.database.write(
         setup_checklist.check_off, "leave_types", by=by, now=interaction.now
     )
     modals.refresh_home(interaction)
@@ -92,11 +91,10 @@ async def cancel(interaction: Interaction) -> None:
 
 async def approve(interaction: Interaction) -> None:
     """Approve; if another approver was faster, say who."""
-    await interaction.ack()
-    by = await identity.caller(interaction)
+    by = await identity.acknowledged(interaction)
     request_id = interaction.value
     try:
-        await interaction.services.database.write(
+        await interaction.database.write(
             decisions.approve, request_id, by=by, now=interaction.now, is_pending_only=True
         )
     except InsufficientAllowance as refusal:
@@ -108,10 +106,9 @@ async def approve(interaction: Interaction) -> None:
 
 async def ask_reason(interaction: Interaction) -> None:
     """Open the decline form, if the request is still pending."""
-    await interaction.ack()
-    by = await identity.caller(interaction)
+    by = await identity.acknowledged(interaction)
     try:
-        card = await interaction.services.database.read(
+        card = await interaction.database.read(
             card_to_decide, interaction.value, by=by, now=interaction.now
         )
         if card.request.status != "pending":
@@ -129,7 +126,7 @@ async def decline_with_reason(interaction: Interaction) -> None:
     request_id = interaction.private_metadata
     reason = decline.reason_of(interaction.values)
     try:
-        await interaction.services.database.write(
+        await interaction.database.write(
             decisions.decline,
             request_id,
             reason=reason,
@@ -145,10 +142,9 @@ async def decline_with_reason(interaction: Interaction) -> None:
 
 async def _act(interaction: Interaction, act: Callable[[Transaction, Caller], object]) -> None:
     """Run a button's action, show an error, and refresh the tab."""
-    await interaction.ack()
-    by = await identity.caller(interaction)
+    by = await identity.acknowledged(interaction)
     try:
-        await interaction.services.database.write(act, by)
+        await interaction.database.write(act, by)
     except DomainError as refusal:
         await interaction.tell(errors.sentence(refusal))
     await home_tab.show_again(interaction, by)

@@ -43,8 +43,7 @@ async def show_to_cancel(interaction: Interaction) -> None:
 
 async def cancel_listed(interaction: Interaction) -> None:
     """Cancel a listed request and refresh the list."""
-    await interaction.ack()
-    by = await identity.caller(interaction)
+    by = await identity.acknowledged(interaction)
     result = await _cancel(interaction, by)
     leave = await _own_leave(interaction, by)
     await interaction.refresh(answers.own_leave_to_cancel(leave, result))
@@ -52,10 +51,9 @@ async def cancel_listed(interaction: Interaction) -> None:
 
 async def cancel(interaction: Interaction) -> None:
     """Cancel the request of the clicked message and refresh the message."""
-    await interaction.ack()
-    by = await identity.caller(interaction)
+    by = await identity.acknowledged(interaction)
     await _cancel(interaction, by)
-    card = await interaction.services.database.read(
+    card = await interaction.database.read(
         approval_cards.card,
         by.organisation_id,
         interaction.value,
@@ -68,13 +66,12 @@ async def cancel(interaction: Interaction) -> None:
 
 async def still_sick(interaction: Interaction) -> None:
     """Extend sick leave by a working day and refresh the message; a second click says so."""
-    await interaction.ack()
-    by = await identity.caller(interaction)
+    by = await identity.acknowledged(interaction)
     request_id, _, known_end = interaction.value.partition(" ")
-    continued = await interaction.services.database.write(
+    continued = await interaction.database.write(
         leave_requests.extend, request_id, known_end, by=by, now=interaction.now
     )
-    card = await interaction.services.database.read(
+    card = await interaction.database.read(
         approval_cards.visible_card, request_id, by=by, now=interaction.now
     )
     await interaction.refresh(requester_messages.own_request(card))
@@ -91,9 +88,8 @@ async def still_sick(interaction: Interaction) -> None:
 
 async def ask_again(interaction: Interaction) -> None:
     """Open the request form with all values of a declined request but its dates."""
-    await interaction.ack()
-    by = await identity.caller(interaction)
-    card = await interaction.services.database.read(
+    by = await identity.acknowledged(interaction)
+    card = await interaction.database.read(
         approval_cards.visible_card, interaction.value, by=by, now=interaction.now
     )
     if card.request.status != "declined":
@@ -114,7 +110,7 @@ async def ask_again(interaction: Interaction) -> None:
 async def _cancel(interaction: Interaction, by: Caller) -> str:
     """Cancel the clicked request; returns the sentence to show, "" if an error was shown."""
     try:
-        request = await interaction.services.database.write(
+        request = await interaction.database.write(
             leave_requests.cancel, interaction.value, by=by, now=interaction.now
         )
     except DomainError as refusal:
@@ -127,7 +123,7 @@ async def _cancel(interaction: Interaction, by: Caller) -> str:
 
 
 async def _own_leave(interaction: Interaction, by: Caller) -> OwnLeave:
-    return await interaction.services.database.read(_own, by=by, now=interaction.now)
+    return await interaction.database.read(_own, by=by, now=interaction.now)
 
 
 def _own(tx: Transaction, *, by: Caller, now: datetime) -> OwnLeave:
@@ -145,10 +141,9 @@ def _own(tx: Transaction, *, by: Caller, now: datetime) -> OwnLeave:
 
 async def object_to(interaction: Interaction) -> None:
     """Tell the recorder and the admins; Slack has asked for confirmation."""
-    await interaction.ack()
-    by = await identity.caller(interaction)
+    by = await identity.acknowledged(interaction)
     try:
-        await interaction.services.database.write(
+        await interaction.database.write(
             recorded_leave.object_to, interaction.value, by=by, now=interaction.now
         )
     except (AlreadyObjected, InvalidTransition) as refusal:
@@ -159,10 +154,9 @@ async def object_to(interaction: Interaction) -> None:
 
 async def cancel_recorded(interaction: Interaction) -> None:
     """Cancel it as its recorder or an admin, and refresh the clicked message or modal."""
-    await interaction.ack()
-    by = await identity.caller(interaction)
+    by = await identity.acknowledged(interaction)
     try:
-        await interaction.services.database.write(
+        await interaction.database.write(
             leave_requests.cancel, interaction.value, by=by, now=interaction.now
         )
     except InvalidTransition as refusal:
@@ -177,7 +171,7 @@ async def cancel_recorded(interaction: Interaction) -> None:
 
 
 async def _card(interaction: Interaction, by: Caller) -> ApprovalCard:
-    return await interaction.services.database.read(
+    return await interaction.database.read(
         approval_cards.visible_card, interaction.value, by=by, now=interaction.now
     )
 

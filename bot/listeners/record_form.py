@@ -91,15 +91,13 @@ def _dates(leave: BookedLeave) -> str:
 
 async def open_form(interaction: Interaction) -> None:
     """Open the form without a person."""
-    await interaction.ack()
-    by = await identity.caller(interaction)
+    by = await identity.acknowledged(interaction)
     await _open(interaction, by, None, ParsedLeave())
 
 
 async def open_typed(interaction: Interaction, mentions: Sequence[Mention]) -> None:
     """Open the form for the mentioned person, filled in from the rest of the typed text."""
-    await interaction.ack()
-    by = await identity.caller(interaction)
+    by = await identity.acknowledged(interaction)
     if len(mentions) > 1:
         await interaction.tell(gettext(_ONE_PERSON))
         return
@@ -113,9 +111,7 @@ async def open_typed(interaction: Interaction, mentions: Sequence[Mention]) -> N
     if user.id == by.user_id:
         await own_form.open_typed_or_empty(interaction, typed)
         return
-    leave = await interaction.services.database.read(
-        _parsed, user.id, typed, by=by, now=interaction.now
-    )
+    leave = await interaction.database.read(_parsed, user.id, typed, by=by, now=interaction.now)
     await _open(interaction, by, user.id, leave)
 
 
@@ -123,7 +119,7 @@ async def _person_of_account(
     interaction: Interaction, by: Caller, slack_user_id: str
 ) -> User | None:
     """The person with that Slack account; None after telling that there is none."""
-    read = interaction.services.database.read
+    read = interaction.database.read
     user = await read(people_rows.find_by_slack_id, by.organisation_id, slack_user_id)
     if user is None:
         member = await identity.full_member(interaction, slack_user_id)
@@ -138,7 +134,7 @@ async def _person_of_name(
     interaction: Interaction, by: Caller, mention: Mention
 ) -> tuple[User | None, str]:
     """The person with the typed name and the remaining text; None after telling why not."""
-    people = await interaction.services.database.read(
+    people = await interaction.database.read(
         recorded_leave.find_recordable, mention.name, by=by, now=interaction.now
     )
     matches, typed = typed_names.named(mention, people)
@@ -185,20 +181,19 @@ def check_recordable(tx: Transaction, user: User, *, by: Caller, now: datetime) 
 
 async def open_filled_in(interaction: Interaction, user_id: str, filled: Filled) -> None:
     """Open the form for the person with these values."""
-    await interaction.ack()
-    by = await identity.caller(interaction)
+    by = await identity.acknowledged(interaction)
 
     def form(tx: Transaction) -> _Form:
         check_recordable(tx, people_rows.get(tx, user_id, by=by), by=by, now=interaction.now)
         return _form(tx, Entered(filled=filled, user_id=user_id), by=by, now=interaction.now)
 
-    await _show(interaction, await interaction.services.database.read(form), [])
+    await _show(interaction, await interaction.database.read(form), [])
 
 
 async def _open(
     interaction: Interaction, by: Caller, user_id: str | None, leave: ParsedLeave
 ) -> None:
-    form = await interaction.services.database.read(
+    form = await interaction.database.read(
         _form_of_typed, user_id, leave, by=by, now=interaction.now
     )
     await _show(interaction, form, typed_problems.asides(leave.problems, leave.note))
@@ -215,7 +210,7 @@ async def offer_people(interaction: Interaction) -> None:
     """The people whose leave the user may record and who match the typed text."""
     by = await identity.caller(interaction)
     typed = str(interaction.body.get("value") or "")
-    users = await interaction.services.database.read(
+    users = await interaction.database.read(
         recorded_leave.find_recordable, typed, by=by, now=interaction.now
     )
     await interaction.ack(options=searches.person_options(users, with_no_one=False))
@@ -226,7 +221,7 @@ async def offer_covers(interaction: Interaction) -> None:
     by = await identity.caller(interaction)
     typed = str(interaction.body.get("value") or "")
     view = interaction.body["view"]
-    candidates = await interaction.services.database.read(
+    candidates = await interaction.database.read(
         covers.candidates,
         typed,
         record_form.shown_person(view) or str(by.user_id),
@@ -240,8 +235,7 @@ async def offer_covers(interaction: Interaction) -> None:
 
 async def recount(interaction: Interaction) -> None:
     """Refresh the form's total after a selection."""
-    await interaction.ack()
-    by = await identity.caller(interaction)
+    by = await identity.acknowledged(interaction)
 
     async def render() -> View:
         view, action = interaction.body["view"], interaction.body["actions"][0]
@@ -258,7 +252,7 @@ async def recount(interaction: Interaction) -> None:
 async def _rendered(
     interaction: Interaction, entered: Entered, *, by: Caller, is_sent: bool = False
 ) -> View:
-    form = await interaction.services.database.read(_form, entered, by=by, now=interaction.now)
+    form = await interaction.database.read(_form, entered, by=by, now=interaction.now)
     return form.view(own_form.asides_of(interaction), is_sent=is_sent)
 
 
@@ -270,7 +264,7 @@ async def submitted(interaction: Interaction) -> None:
         if entered.user_id is None:
             detail = gettext("Choose one.")
             raise InvalidInput([FieldError(pointer="/user_id", code="required", detail=detail)])
-        request = await interaction.services.database.write(
+        request = await interaction.database.write(
             _record,
             entered,
             request_values.draft_of(entered.filled),
@@ -285,7 +279,7 @@ async def submitted(interaction: Interaction) -> None:
 
         await own_form.show_refusal(interaction, refusal, render, is_own=False)
         return
-    card = await interaction.services.database.read(
+    card = await interaction.database.read(
         approval_cards.card,
         by.organisation_id,
         request.id,

@@ -66,8 +66,7 @@ class _Form:
 
 async def open_form(interaction: Interaction) -> None:
     # Acknowledged first: the form is opened by a separate call.
-    await interaction.ack()
-    by = await identity.caller(interaction)
+    by = await identity.acknowledged(interaction)
     await _open_parsed(interaction, by, ParsedLeave())
 
 
@@ -78,9 +77,8 @@ async def open_filled_in(
 
     ``needs_days``: days that are missing are the next free ones, too.
     """
-    await interaction.ack()
-    by = await identity.caller(interaction)
-    form = await interaction.services.database.read(
+    by = await identity.acknowledged(interaction)
+    form = await interaction.database.read(
         _form_with_defaults, filled, by=by, now=interaction.now, needs_days=needs_days
     )
     await _open(interaction, form)
@@ -104,7 +102,7 @@ async def open_typed_or_empty(interaction: Interaction, typed: str) -> None:
 
 async def _parsed(interaction: Interaction, typed: str) -> tuple[Caller, ParsedLeave]:
     by = await identity.caller(interaction)
-    context = await interaction.services.database.read(
+    context = await interaction.database.read(
         typed_context.of_caller, by=by, now=interaction.now, typed=typed
     )
     return by, typed_leave.parse(typed, context)
@@ -120,9 +118,8 @@ async def open_other_cover(interaction: Interaction) -> None:
 
 
 async def _open_edit(interaction: Interaction, *, is_at_cover: bool = False) -> None:
-    await interaction.ack()
-    by = await identity.caller(interaction)
-    form = await interaction.services.database.read(
+    by = await identity.acknowledged(interaction)
+    form = await interaction.database.read(
         _edit_form, interaction.value, None, by=by, now=interaction.now
     )
     await interaction.open(form.view([], is_at_cover=is_at_cover))
@@ -130,8 +127,7 @@ async def _open_edit(interaction: Interaction, *, is_at_cover: bool = False) -> 
 
 async def recount(interaction: Interaction) -> None:
     """Refresh the form's total after a selection."""
-    await interaction.ack()
-    by = await identity.caller(interaction)
+    by = await identity.acknowledged(interaction)
 
     async def render() -> View:
         filled = request_values.after_selection(
@@ -149,7 +145,7 @@ async def _rendered(
 ) -> View:
     """The clicked or submitted form with these values."""
     is_edit = interaction.body["view"]["callback_id"] == ids.EDIT_FORM
-    form = await interaction.services.database.read(
+    form = await interaction.database.read(
         _edit_form if is_edit else _form_of_values,
         interaction.private_metadata,
         filled,
@@ -165,7 +161,7 @@ async def offer_covers(interaction: Interaction) -> None:
     typed = str(interaction.body.get("value") or "")
     view = interaction.body["view"]
     edited_id = interaction.private_metadata if view["callback_id"] == ids.EDIT_FORM else ""
-    candidates = await interaction.services.database.read(
+    candidates = await interaction.database.read(
         _candidates, edited_id, typed, request_values.shown_days(view), by=by, now=interaction.now
     )
     await interaction.ack(
@@ -199,7 +195,7 @@ async def submitted(interaction: Interaction) -> None:
     by = await identity.caller(interaction)
     filled = request_values.filled_of(interaction.values)
     try:
-        await interaction.services.database.write(_submit, filled, by=by, now=interaction.now)
+        await interaction.database.write(_submit, filled, by=by, now=interaction.now)
     except DomainError as refusal:
         await _refused(interaction, refusal, filled, by=by)
 
@@ -210,9 +206,7 @@ async def edited(interaction: Interaction) -> None:
     request_id = interaction.private_metadata
     filled = request_values.filled_of(interaction.values)
     try:
-        await interaction.services.database.write(
-            _edit, request_id, filled, by=by, now=interaction.now
-        )
+        await interaction.database.write(_edit, request_id, filled, by=by, now=interaction.now)
     except InvalidTransition as refusal:
         await interaction.tell(errors.sentence(refusal))
     except DomainError as refusal:
@@ -259,7 +253,7 @@ async def show_refusal(
 
 
 async def _open_parsed(interaction: Interaction, by: Caller, leave: ParsedLeave) -> None:
-    interruption, form = await interaction.services.database.read(
+    interruption, form = await interaction.database.read(
         _forms_of_typed, leave, by=by, now=interaction.now
     )
     if interruption is not None:

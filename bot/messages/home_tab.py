@@ -40,7 +40,7 @@ _log = structlog.stdlib.get_logger("hiatus.slack")
 
 async def show(interaction: Interaction, by: Caller) -> None:
     """Publish the caller's Home tab. Raises the errors in ``slack_web.FAILURES``."""
-    content = await interaction.services.database.read(home.load, by=by, now=interaction.now)
+    content = await interaction.database.read(home.load, by=by, now=interaction.now)
     await interaction.client.views_publish(user_id=interaction.slack_user_id, view=_view(content))
 
 

@@ -28,11 +28,8 @@ NAME: Final = "settings.feeds"
 
 async def open_list(interaction: Interaction) -> None:
     """Open the links, which are created on first use."""
-    await interaction.ack()
-    by = await identity.caller(interaction)
-    await interaction.services.database.write(
-        feeds.get_or_create_personal, by=by, now=interaction.now
-    )
+    by = await identity.acknowledged(interaction)
+    await interaction.database.write(feeds.get_or_create_personal, by=by, now=interaction.now)
     await interaction.open(await screen.view(interaction, _read_list, by))
     if by.is_admin:
         # The first feed was created, which is a step of the checklist.
@@ -181,9 +178,8 @@ def _add(tx: Transaction, interaction: Interaction, by: Caller, form: Form) -> o
 
 async def _regenerate(interaction: Interaction) -> None:
     """Slack has asked for confirmation."""
-    await interaction.ack()
-    by = await identity.caller(interaction)
-    await interaction.services.database.write(feeds.regenerate_personal, by=by, now=interaction.now)
+    by = await identity.acknowledged(interaction)
+    await interaction.database.write(feeds.regenerate_personal, by=by, now=interaction.now)
     await modals.refresh(interaction, await screen.view(interaction, _read_list, by))
 
 

@@ -128,7 +128,7 @@ async def submit(interaction: Interaction, form: Form, save: Save[T], *, by: Cal
 async def _dry_run(interaction: Interaction, save: Save[T], *, by: Caller) -> NamedEffects | None:
     """None if it was refused; the error is then shown at the field."""
     try:
-        return await interaction.services.database.dry_run(effects_of, save, by=by)
+        return await interaction.database.dry_run(effects_of, save, by=by)
     except DomainError as refusal:
         await modals.show_error(interaction, refusal)
         return None

@@ -211,7 +211,7 @@ def _read_overrides(
 async def _more_overrides(interaction: Interaction) -> None:
     await interaction.ack()
     by = await modals.admin(interaction)
-    shown = await interaction.services.database.read(
+    shown = await interaction.database.read(
         _read_overrides, interaction, by, interaction.private_metadata, interaction.value
     )
     await modals.refresh(interaction, shown)
@@ -345,7 +345,7 @@ async def _ask_removal(interaction: Interaction) -> None:
         )
         return removal_view(holiday_sets.get(config, set_id), override, named_effects)
 
-    await interaction.open(await interaction.services.database.dry_run(dry_run))
+    await interaction.open(await interaction.database.dry_run(dry_run))
 
 
 def removal_view(

@@ -217,7 +217,7 @@ async def _restore(interaction: Interaction) -> None:
     await interaction.ack()
     by = await modals.admin(interaction)
     changes = {"is_archived": False}
-    await interaction.services.database.write(
+    await interaction.database.write(
         leave_types.update, interaction.value, changes, by=by, now=interaction.now
     )
     await modals.refresh(interaction, await screen.view(interaction, read_list, by))

@@ -223,7 +223,7 @@ def _asks(change: _StatusChange, question: Callable[[User, NamedEffects], View])
             )
             return question(user, named_effects)
 
-        await interaction.open(await interaction.services.database.dry_run(dry_run))
+        await interaction.open(await interaction.database.dry_run(dry_run))
 
     return listener
 
@@ -294,7 +294,7 @@ def _changes(change: _PersonChange) -> screen.Listener:
         await interaction.ack()
         by = await modals.admin(interaction)
         user_id = interaction.value
-        await interaction.services.database.write(change, user_id, by=by, now=interaction.now)
+        await interaction.database.write(change, user_id, by=by, now=interaction.now)
         shown = await screen.view(interaction, person_form.read_form, by, user_id)
         await modals.refresh(interaction, shown)
 

@@ -67,7 +67,7 @@ async def show(
 
 
 async def view(interaction: Interaction, read: Read, by: Caller, about: str = "") -> View:
-    return await interaction.services.database.read(read, interaction, by, about)
+    return await interaction.database.read(read, interaction, by, about)
 
 
 def shows_more(read: Read, *, who: Who = modals.admin) -> Listener:
@@ -147,9 +147,7 @@ def deletes(
     async def listener(interaction: Interaction) -> None:
         await interaction.ack()
         by = await who(interaction)
-        await interaction.services.database.write(
-            delete, interaction.value, by=by, now=interaction.now
-        )
+        await interaction.database.write(delete, interaction.value, by=by, now=interaction.now)
         after = await view(interaction, listed, by)
         if done is None:
             await modals.refresh(interaction, after)

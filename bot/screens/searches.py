@@ -129,14 +129,14 @@ def timezone_options(timezones: Iterable[str], typed: str) -> list[Block]:
 
 async def offer_people(interaction: Interaction) -> None:
     by = await modals.admin(interaction)
-    users = await interaction.services.database.read(people_lists.find, _typed(interaction), by=by)
+    users = await interaction.database.read(people_lists.find, _typed(interaction), by=by)
     with_no_one = interaction.body["action_id"] == PERSON
     await interaction.ack(options=person_options(users, with_no_one=with_no_one))
 
 
 async def offer_departments(interaction: Interaction) -> None:
     by = await modals.admin(interaction)
-    config = await interaction.services.database.read(
+    config = await interaction.database.read(
         organisation_config.of_organisation, by.organisation_id
     )
     departments = config.departments.values()

@@ -211,7 +211,7 @@ async def _add(interaction: Interaction) -> None:
 async def _save(interaction: Interaction) -> None:
     """Change a webhook's URL and events."""
     by, form = await modals.admin(interaction), Form(interaction)
-    webhook = await interaction.services.database.read(webhooks.get, form.about, by=by)
+    webhook = await interaction.database.read(webhooks.get, form.about, by=by)
     changes: dict[str, object] = {}
     if (url := form.text("url") or "") != webhook.url:
         changes["url"] = url
@@ -236,13 +236,11 @@ async def _test(interaction: Interaction) -> None:
     """Send a ping."""
     await interaction.ack()
     by = await modals.admin(interaction)
-    await interaction.services.database.write(
+    await interaction.database.write(
         delivery_log.ping, interaction.value, by=by, now=interaction.now
     )
     sent = gettext("Sending a test. Reopen this webhook to see the result.")
-    view = await interaction.services.database.read(
-        _read_webhook, interaction, by, interaction.value, sent
-    )
+    view = await interaction.database.read(_read_webhook, interaction, by, interaction.value, sent)
     await modals.refresh(interaction, view)
 
 
@@ -250,7 +248,7 @@ async def _rotate(interaction: Interaction) -> None:
     """Create a new secret and show it once; Slack has asked for confirmation."""
     await interaction.ack()
     by = await modals.admin(interaction)
-    _, secret = await interaction.services.database.write(
+    _, secret = await interaction.database.write(
         webhooks.rotate_secret, interaction.value, by=by, now=interaction.now
     )
     await interaction.open(secret_view(secret))
@@ -263,7 +261,7 @@ def _switches(*, is_active: bool) -> screen.Listener:
         await interaction.ack()
         by = await modals.admin(interaction)
         changes = {"is_active": is_active}
-        changed = await interaction.services.database.write(
+        changed = await interaction.database.write(
             webhooks.update, interaction.value, changes, by=by, now=interaction.now
         )
         one = await screen.view(interaction, _read_webhook, by, changed.id)
