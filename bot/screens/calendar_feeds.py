@@ -13,8 +13,7 @@ from bot.blocks import fields, layout, text, words
 from bot.interaction import identity, modals
 from bot.interaction.interaction import Interaction
 from bot.screens import screen
-from bot.screens.forms import Form
-from bot.screens.screen import Screen
+from bot.screens.screen import Saving, Screen
 from storage.base.calendar_values import CalendarFeed
 from storage.base.errors import NotFound
 from storage.base.values import Caller
@@ -172,8 +171,8 @@ def _read_form(tx: Transaction, interaction: Interaction, by: Caller, _: str) ->
     return form_view()
 
 
-def _add(tx: Transaction, interaction: Interaction, by: Caller, form: Form) -> object:
-    return feeds.create(tx, form.text("name"), by=by, now=interaction.now)
+def _add(tx: Transaction, saving: Saving) -> object:
+    return feeds.create(tx, saving.form.text("name"), by=saving.by, now=saving.now)
 
 
 async def _regenerate(interaction: Interaction) -> None:

@@ -13,10 +13,8 @@ from bot.base.language import gettext, gettext_noop, ngettext
 from bot.blocks import fields, layout, text
 from bot.interaction.interaction import Interaction
 from bot.screens import forms, screen, searches
-from bot.screens.forms import Form
-from bot.screens.screen import Screen
+from bot.screens.screen import Saving, Screen
 from storage.admin import departments
-from storage.admin.effects import EffectsRecorder
 from storage.base.values import Caller, Department, User
 from storage.db.database import Transaction
 from storage.db.pages import Page
@@ -87,21 +85,17 @@ def form_view(department: Department | None, manager: User | None) -> View:
     return screen.form_view(f"{NAME}.form", title, blocks, department.id if department else "")
 
 
-def _save(
-    tx: Transaction,
-    interaction: Interaction,
-    by: Caller,
-    form: Form,
-    recorder: EffectsRecorder | None,
-) -> object:
+def _save(tx: Transaction, saving: Saving) -> object:
     values: dict[str, object] = {
-        "name": form.text("name") or "",
-        "manager_id": form.chosen("manager_id"),
-        "default_leave_allowance_half_days": form.half_days("default_leave_allowance"),
+        "name": saving.form.text("name") or "",
+        "manager_id": saving.form.chosen("manager_id"),
+        "default_leave_allowance_half_days": saving.form.half_days("default_leave_allowance"),
     }
-    if not form.about:
-        return departments.create(tx, values, by=by, now=interaction.now)
-    return departments.update(tx, form.about, values, by=by, now=interaction.now, recorder=recorder)
+    if not saving.form.about:
+        return departments.create(tx, values, by=saving.by, now=saving.now)
+    return departments.update(
+        tx, saving.form.about, values, by=saving.by, now=saving.now, recorder=saving.recorder
+    )
 
 
 def _ask_deletion(
@@ -125,8 +119,8 @@ def deletion_view(department: Department) -> View:
     )
 
 
-def _delete(tx: Transaction, interaction: Interaction, by: Caller, form: Form) -> None:
-    departments.delete(tx, form.about, by=by, now=interaction.now)
+def _delete(tx: Transaction, saving: Saving) -> None:
+    departments.delete(tx, saving.form.about, by=saving.by, now=saving.now)
 
 
 def register(app: AsyncApp) -> None:

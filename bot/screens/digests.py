@@ -14,8 +14,7 @@ from bot.blocks.fields import Option
 from bot.interaction.interaction import Interaction
 from bot.message_views import admin_messages
 from bot.screens import organisation, screen, searches
-from bot.screens.forms import Form
-from bot.screens.screen import Screen
+from bot.screens.screen import Saving, Screen
 from storage.admin import channel_digests
 from storage.base.values import Caller, ChannelDigest, Department, Organisation
 from storage.db.database import Transaction
@@ -130,12 +129,12 @@ def _row(channel: str, facts: Iterable[str], accessory: Block, problem: str | No
     return {**text.section("\n".join(lines)), "accessory": accessory}
 
 
-def _save(tx: Transaction, interaction: Interaction, by: Caller, form: Form) -> object:
+def _save(tx: Transaction, saving: Saving) -> object:
     fields_of_form = ("channel", "department_id", "frequency", "locale")
-    values = {name: form.chosen(name) for name in fields_of_form}
-    if form.about:
-        return channel_digests.update(tx, form.about, values, by=by, now=interaction.now)
-    return channel_digests.create(tx, values, by=by, now=interaction.now)
+    values = {name: saving.form.chosen(name) for name in fields_of_form}
+    if saving.form.about:
+        return channel_digests.update(tx, saving.form.about, values, by=saving.by, now=saving.now)
+    return channel_digests.create(tx, values, by=saving.by, now=saving.now)
 
 
 def register(app: AsyncApp) -> None:

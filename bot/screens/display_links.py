@@ -12,8 +12,7 @@ from bot.base.language import gettext, gettext_noop
 from bot.blocks import fields, layout, text
 from bot.interaction.interaction import Interaction
 from bot.screens import screen, searches
-from bot.screens.forms import Form
-from bot.screens.screen import Screen
+from bot.screens.screen import Saving, Screen
 from storage.base.values import Caller, Department
 from storage.calendars import display_links, wallchart
 from storage.calendars.display_links import DisplayLink
@@ -94,9 +93,12 @@ def _read_form(tx: Transaction, interaction: Interaction, by: Caller, _: str) ->
     return screen.form_view(f"{NAME}.form", gettext("Add a display link"), blocks)
 
 
-def _add(tx: Transaction, interaction: Interaction, by: Caller, form: Form) -> object:
-    values = {"name": form.text("name"), "department_id": form.chosen("department_id")}
-    return display_links.create(tx, values, by=by, now=interaction.now)
+def _add(tx: Transaction, saving: Saving) -> object:
+    values = {
+        "name": saving.form.text("name"),
+        "department_id": saving.form.chosen("department_id"),
+    }
+    return display_links.create(tx, values, by=saving.by, now=saving.now)
 
 
 def register(app: AsyncApp) -> None:

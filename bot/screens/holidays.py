@@ -17,10 +17,8 @@ from bot.interaction import modals
 from bot.interaction.interaction import Interaction
 from bot.screens import consequences, forms, screen, searches
 from bot.screens.consequences import NamedEffects
-from bot.screens.forms import Form
-from bot.screens.screen import Screen
+from bot.screens.screen import Saving, Screen
 from storage.admin import holiday_overrides, holiday_set_changes
-from storage.admin.effects import EffectsRecorder
 from storage.admin.holiday_overrides import NewOverride
 from storage.base.calendar_values import HolidayOnDate, HolidayOverride, HolidaySet
 from storage.base.clock import local_day
@@ -135,9 +133,9 @@ def form_view() -> View:
     return screen.form_view(f"{NAME}.form", gettext("Add a country"), [country])
 
 
-def _add(tx: Transaction, interaction: Interaction, by: Caller, form: Form) -> object:
-    code = form.chosen("country_code") or ""
-    return holiday_set_changes.add(tx, code, by=by, now=interaction.now)
+def _add(tx: Transaction, saving: Saving) -> object:
+    code = saving.form.chosen("country_code") or ""
+    return holiday_set_changes.add(tx, code, by=saving.by, now=saving.now)
 
 
 def _read_categories(tx: Transaction, interaction: Interaction, by: Caller, set_id: str) -> View:
@@ -180,16 +178,10 @@ def categories_view(holiday_set: HolidaySet, added: Mapping[str, Sequence[date]]
     )
 
 
-def _save_categories(
-    tx: Transaction,
-    interaction: Interaction,
-    by: Caller,
-    form: Form,
-    recorder: EffectsRecorder | None,
-) -> object:
-    chosen = form.several("categories")
+def _save_categories(tx: Transaction, saving: Saving) -> object:
+    chosen = saving.form.several("categories")
     return holiday_set_changes.change_categories(
-        tx, form.about, chosen, by=by, now=interaction.now, recorder=recorder
+        tx, saving.form.about, chosen, by=saving.by, now=saving.now, recorder=saving.recorder
     )
 
 
@@ -298,26 +290,20 @@ def override_form_view(set_id: str, day: date | None = None) -> View:
     return screen.form_view(f"{OVERRIDES}.form", gettext("Change a day"), blocks, set_id)
 
 
-def _save_override(
-    tx: Transaction,
-    interaction: Interaction,
-    by: Caller,
-    form: Form,
-    recorder: EffectsRecorder | None,
-) -> object:
-    day = form.day("date")
+def _save_override(tx: Transaction, saving: Saving) -> object:
+    day = saving.form.day("date")
     if day is None:
         raise InvalidInput.of("date", "required", gettext_noop("Choose a day."))
     new = NewOverride(
         date=day,
-        name=form.text("name"),
-        is_holiday=form.chosen("is_holiday") != _WORK,
-        half=_half(form.chosen("half")),
-        every_year=EVERY_YEAR in form.several(EVERY_YEAR),
+        name=saving.form.text("name"),
+        is_holiday=saving.form.chosen("is_holiday") != _WORK,
+        half=_half(saving.form.chosen("half")),
+        every_year=EVERY_YEAR in saving.form.several(EVERY_YEAR),
     )
     try:
         return holiday_overrides.add(
-            tx, form.about, new, by=by, now=interaction.now, recorder=recorder
+            tx, saving.form.about, new, by=saving.by, now=saving.now, recorder=saving.recorder
         )
     except AlreadyExists as refusal:
         raise InvalidInput.of("date", "already_exists", refusal.detail) from refusal

@@ -15,10 +15,8 @@ from bot.blocks.fields import Option
 from bot.interaction import modals
 from bot.interaction.interaction import Interaction
 from bot.screens import forms, screen
-from bot.screens.forms import Form
-from bot.screens.screen import Screen
+from bot.screens.screen import Saving, Screen
 from storage.admin import leave_type_changes
-from storage.admin.effects import EffectsRecorder
 from storage.base.values import Caller, LeaveType
 from storage.db.database import Transaction
 from storage.db.pages import Page
@@ -161,28 +159,22 @@ def form_view(leave_type: LeaveType | None) -> View:
     return screen.form_view(f"{NAME}.form", title, blocks, leave_type.id if leave_type else "")
 
 
-def _save(
-    tx: Transaction,
-    interaction: Interaction,
-    by: Caller,
-    form: Form,
-    recorder: EffectsRecorder | None,
-) -> object:
-    ticked = {*form.several("flags"), *form.several("shown_to_others")}
-    code = form.text("code")
+def _save(tx: Transaction, saving: Saving) -> object:
+    ticked = {*saving.form.several("flags"), *saving.form.several("shown_to_others")}
+    code = saving.form.text("code")
     values: dict[str, object] = {
-        "name": form.text("name") or "",
+        "name": saving.form.text("name") or "",
         **({"code": code} if code else {}),
-        "colour": form.text("colour") or "",
-        "emoji": form.text("emoji"),
-        "min_notice_days": form.whole("min_notice_days"),
-        "max_consecutive_days": form.whole("max_consecutive_days"),
+        "colour": saving.form.text("colour") or "",
+        "emoji": saving.form.text("emoji"),
+        "min_notice_days": saving.form.whole("min_notice_days"),
+        "max_consecutive_days": saving.form.whole("max_consecutive_days"),
         **{flag: flag in ticked for flag in FLAGS},
     }
-    if not form.about:
-        return leave_types.create(tx, values, by=by, now=interaction.now)
+    if not saving.form.about:
+        return leave_types.create(tx, values, by=saving.by, now=saving.now)
     return leave_type_changes.update(
-        tx, form.about, values, by=by, now=interaction.now, recorder=recorder
+        tx, saving.form.about, values, by=saving.by, now=saving.now, recorder=saving.recorder
     )
 
 
@@ -208,9 +200,9 @@ def archiving_view(leave_type: LeaveType) -> View:
     )
 
 
-def _archive(tx: Transaction, interaction: Interaction, by: Caller, form: Form) -> object:
+def _archive(tx: Transaction, saving: Saving) -> object:
     """Archive the leave type, or delete it if it was never used."""
-    return leave_types.delete(tx, form.about, by=by, now=interaction.now)
+    return leave_types.delete(tx, saving.form.about, by=saving.by, now=saving.now)
 
 
 async def _restore(interaction: Interaction) -> None:

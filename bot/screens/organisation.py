@@ -14,9 +14,8 @@ from bot.blocks.fields import Option
 from bot.interaction.interaction import Interaction
 from bot.screens import forms, screen, searches
 from bot.screens.forms import Form
-from bot.screens.screen import Screen
+from bot.screens.screen import Saving, Screen
 from storage.admin import organisation_settings, organisations
-from storage.admin.effects import EffectsRecorder
 from storage.base.errors import InvalidInput
 from storage.base.values import Caller, Organisation
 from storage.db.database import Transaction
@@ -118,18 +117,12 @@ def form_view(settings: Organisation, country_name: str) -> View:
     return layout.modal(gettext("Organisation"), blocks, FORM, gettext("Save"), gettext("Cancel"))
 
 
-def _save(
-    tx: Transaction,
-    interaction: Interaction,
-    by: Caller,
-    form: Form,
-    recorder: EffectsRecorder | None,
-) -> object:
+def _save(tx: Transaction, saving: Saving) -> object:
     saved = organisation_settings.update(
-        tx, _values(form), by=by, now=interaction.now, recorder=recorder
+        tx, _values(saving.form), by=saving.by, now=saving.now, recorder=saving.recorder
     )
     # A country that an admin saves without a region is right as it is.
-    setup_checklist.check_off(tx, "country", by=by, now=interaction.now)
+    setup_checklist.check_off(tx, "country", by=saving.by, now=saving.now)
     return saved
 
 

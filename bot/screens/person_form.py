@@ -17,8 +17,8 @@ from bot.interaction import identity, modals
 from bot.interaction.interaction import Interaction
 from bot.screens import forms, screen, searches
 from bot.screens.forms import Form
+from bot.screens.screen import Saving
 from storage.admin import people
-from storage.admin.effects import EffectsRecorder
 from storage.base.clock import local_day
 from storage.base.errors import EmailTaken, FieldError, InvalidInput
 from storage.base.values import ROLES, Caller, Department, User
@@ -188,15 +188,11 @@ def _unlink(user: User) -> Block:
     return button
 
 
-def _save(
-    tx: Transaction,
-    interaction: Interaction,
-    by: Caller,
-    form: Form,
-    recorder: EffectsRecorder | None,
-) -> object:
-    changes = _changes(tx, form, by=by, now=interaction.now)
-    return people.update(tx, form.about, changes, by=by, now=interaction.now, recorder=recorder)
+def _save(tx: Transaction, saving: Saving) -> object:
+    changes = _changes(tx, saving.form, by=saving.by, now=saving.now)
+    return people.update(
+        tx, saving.form.about, changes, by=saving.by, now=saving.now, recorder=saving.recorder
+    )
 
 
 def _changes(tx: Transaction, form: Form, *, by: Caller, now: datetime) -> dict[str, object]:

@@ -6,7 +6,7 @@ Each function makes a listener that a screen registers with Bolt; the screen pas
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Protocol
 
@@ -30,8 +30,19 @@ Listener = Callable[[Interaction], Awaitable[None]]
 Who = Callable[[Interaction], Awaitable[Caller]]
 # Reads a modal. The last argument is a cursor of a list, or the id of what a form is about, or "".
 Read = Callable[[Transaction, Interaction, Caller, str], View]
-Save = Callable[[Transaction, Interaction, Caller, Form], object]
-SaveWithEffects = Callable[[Transaction, Interaction, Caller, Form, EffectsRecorder | None], object]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Saving:
+    """A submitted form, and by whom and when. ``recorder`` records the effects in a dry run."""
+
+    form: Form
+    by: Caller
+    now: datetime
+    recorder: EffectsRecorder | None = None
+
+
+Save = Callable[[Transaction, Saving], object]
 
 
 class Delete(Protocol):
@@ -97,7 +108,8 @@ def saves(save: Save, below: Read, *, who: Who = modals.admin) -> Listener:
 
     async def listener(interaction: Interaction) -> None:
         by, form = await who(interaction), Form(interaction)
-        saved = await modals.run_once(interaction, lambda tx: (save(tx, interaction, by, form),))
+        saving = Saving(form=form, by=by, now=interaction.now)
+        saved = await modals.run_once(interaction, lambda tx: (save(tx, saving),))
         if saved is not None:
             await interaction.ack()
             await modals.refresh_below(interaction, await view(interaction, below, by))
@@ -105,9 +117,7 @@ def saves(save: Save, below: Read, *, who: Who = modals.admin) -> Listener:
     return listener
 
 
-def confirms(
-    save: SaveWithEffects, below: Read | None = None, *, is_below_about: bool = False
-) -> Listener:
+def confirms(save: Save, below: Read | None = None, *, is_below_about: bool = False) -> Listener:
     """Save an admin's form once; if that affects others, only after they confirm the effects.
 
     ``is_below_about``: the list below is of what the form is about.
@@ -115,10 +125,11 @@ def confirms(
 
     async def listener(interaction: Interaction) -> None:
         by, form = await modals.admin(interaction), Form(interaction)
+        saving = Saving(form=form, by=by, now=interaction.now)
         saved = await forms.submit(
             interaction,
             form,
-            lambda tx, recorder: (save(tx, interaction, by, form, recorder),),
+            lambda tx, recorder: (save(tx, replace(saving, recorder=recorder)),),
             by=by,
         )
         if saved is None:
