@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Final, TypedDict, Unpack
+from typing import Concatenate, Final, ParamSpec, TypedDict, Unpack
 
 import structlog
 from slack_bolt.context.ack.async_ack import AsyncAck
@@ -23,9 +23,12 @@ from bot.client import slack_web
 from bot.client.modal_updates import ModalRefreshes
 from bot.client.workspaces import Workspace, Workspaces, home_url
 from bot.interaction import errors
+from storage.base.errors import DomainError
 from storage.base.values import Caller
-from storage.db.database import Database
+from storage.db.database import Database, Transaction
 from storage.workspaces.join_policy import NotAMember
+
+P = ParamSpec("P")
 
 # Of the three seconds that Slack waits, this leaves 0.5 s for the network.
 ANSWER_SECONDS: Final = 2.5
@@ -259,6 +262,19 @@ class Interaction:
             )
         elif self.body.get("trigger_id"):
             await self.open(layout.notice("Hiatus", sentence))
+
+    async def write_or_tell(
+        self,
+        explain: Callable[[DomainError], str],
+        use_case: Callable[Concatenate[Transaction, P], object],
+        *args: P.args,
+        **kwargs: P.kwargs,
+    ) -> None:
+        """Run a use case in one transaction; if it is refused, tell the person why."""
+        try:
+            await self.database.write(use_case, *args, **kwargs)
+        except DomainError as refusal:
+            await self.tell(explain(refusal))
 
     async def _respond(self, **message: object) -> None:
         url = self.body.get("response_url")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 
@@ -35,12 +34,8 @@ async def approve(interaction: Interaction) -> None:
     """Approve and refresh the card; say why if it is stale or no longer possible."""
     by = await identity.acknowledged(interaction)
     clicked = interaction.clicked
-    await _decide(
-        interaction,
-        clicked,
-        by,
-        lambda tx: decisions.approve_amendment(tx, clicked.value, by=by, now=interaction.now),
-    )
+    await _approve(interaction, clicked.value, by)
+    await _refresh(interaction, clicked, by)
 
 
 async def ask_reason(interaction: Interaction) -> None:
@@ -88,12 +83,7 @@ async def withdraw_on_home(interaction: Interaction) -> None:
 
 async def approve_on_home(interaction: Interaction) -> None:
     by = await identity.acknowledged(interaction)
-    try:
-        await interaction.database.write(
-            decisions.approve_amendment, interaction.value, by=by, now=interaction.now
-        )
-    except DomainError as refusal:
-        await interaction.tell(errors.not_approvable(refusal))
+    await _approve(interaction, interaction.value, by)
     await home_tab.show_again(interaction, by)
 
 
@@ -125,26 +115,15 @@ async def decline_on_home(interaction: Interaction) -> None:
     await home_tab.show_again(interaction, by)
 
 
-async def _decide(
-    interaction: Interaction,
-    clicked: Clicked,
-    by: Caller,
-    decide: Callable[[Transaction], LeaveRequest],
-) -> None:
-    try:
-        await interaction.database.write(decide)
-    except DomainError as refusal:
-        await interaction.tell(errors.not_approvable(refusal))
-    await _refresh(interaction, clicked, by)
+async def _approve(interaction: Interaction, amendment_id: str, by: Caller) -> None:
+    approve, now = decisions.approve_amendment, interaction.now
+    await interaction.write_or_tell(errors.not_approvable, approve, amendment_id, by=by, now=now)
 
 
 async def _withdraw(interaction: Interaction, by: Caller) -> None:
-    try:
-        await interaction.database.write(
-            leave_changes.withdraw_one, interaction.value, by=by, now=interaction.now
-        )
-    except DomainError as refusal:
-        await interaction.tell(errors.sentence(refusal))
+    await interaction.write_or_tell(
+        errors.sentence, leave_changes.withdraw_one, interaction.value, by=by, now=interaction.now
+    )
 
 
 async def _refresh(interaction: Interaction, clicked: Clicked, by: Caller) -> None:

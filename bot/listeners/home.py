@@ -143,10 +143,7 @@ async def decline_with_reason(interaction: Interaction) -> None:
 async def _act(interaction: Interaction, act: Callable[[Transaction, Caller], object]) -> None:
     """Run a button's action, show an error, and refresh the tab."""
     by = await identity.acknowledged(interaction)
-    try:
-        await interaction.database.write(act, by)
-    except DomainError as refusal:
-        await interaction.tell(errors.sentence(refusal))
+    await interaction.write_or_tell(errors.sentence, act, by)
     await home_tab.show_again(interaction, by)
 
 
