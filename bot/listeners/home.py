@@ -40,10 +40,6 @@ async def opened(interaction: Interaction) -> None:
     await home_tab.show(interaction, by)
 
 
-async def request_leave(interaction: Interaction) -> None:
-    await request_form.open_form(interaction)
-
-
 async def paginate(interaction: Interaction) -> None:
     by = await identity.acknowledged(interaction)
     cursors = PageCursors.unpacked(interaction.value)
@@ -149,7 +145,7 @@ async def _act(interaction: Interaction, act: Callable[[Transaction, Caller], ob
 
 def register(app: AsyncApp) -> None:
     listening.on_event(app, "app_home_opened", opened, may_repeat=True)
-    app.action(ids.HOME_REQUEST)(request_leave)
+    app.action(ids.HOME_REQUEST)(request_form.open_form)
     app.action(ids.HOME_NEXT)(paginate)
     app.action(ids.HOME_FIRST)(paginate)
     app.action(ids.HOME_SCOPE)(paginate)

@@ -76,17 +76,13 @@ class _Form:
                 warnings,
                 can_send=not problems,
                 is_own=False,
-                replaced_dates=None if self.replaced is None else _dates(self.replaced),
+                replaced_dates=None if self.replaced is None else words.dates(self.replaced),
             ),
             asides,
             alerts=Alerts(problems=problems, is_sent=is_sent),
             cover=self.cover,
             may_override=self.may_override,
         )
-
-
-def _dates(leave: BookedLeave) -> str:
-    return words.dates(leave)
 
 
 async def open_form(interaction: Interaction) -> None:

@@ -144,15 +144,11 @@ async def _create(interaction: Interaction) -> None:
         await modals.refresh_below(interaction, await screen.view(interaction, _read_list, by))
 
 
-def _read_form(tx: Transaction, interaction: Interaction, by: Caller, _: str) -> View:
-    return form_view()
-
-
 def register(app: AsyncApp) -> None:
     own = identity.caller
     app.action(NAME)(screen.opens(_read_list, who=own))
     app.action(f"{NAME}.more")(screen.shows_more(_read_list, who=own))
-    app.action(f"{NAME}.new")(screen.opens(_read_form, who=own))
+    app.action(f"{NAME}.new")(screen.opens(lambda *_: form_view(), who=own))
     app.view(f"{NAME}.form")(_create)
     app.action(f"{NAME}.revoke")(screen.deletes(api_keys.revoke, _read_list, who=own))
 

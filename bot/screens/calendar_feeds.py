@@ -167,10 +167,6 @@ def form_view() -> View:
     return screen.form_view(f"{NAME}.form", gettext("Add a feed"), blocks)
 
 
-def _read_form(tx: Transaction, interaction: Interaction, by: Caller, _: str) -> View:
-    return form_view()
-
-
 def _add(tx: Transaction, saving: Saving) -> object:
     return feeds.create(tx, saving.form.text("name"), by=saving.by, now=saving.now)
 
@@ -186,7 +182,7 @@ def register(app: AsyncApp) -> None:
     own = identity.caller
     app.action(NAME)(open_list)
     app.action(f"{NAME}.more")(screen.shows_more(_read_list, who=own))
-    app.action(f"{NAME}.new")(screen.opens(_read_form, who=own))
+    app.action(f"{NAME}.new")(screen.opens(lambda *_: form_view(), who=own))
     app.view(f"{NAME}.form")(screen.saves(_add, _read_list, who=own))
     app.action(f"{NAME}.remove")(screen.deletes(feeds.revoke, _read_list, who=own))
     app.action(f"{NAME}.regenerate")(_regenerate)

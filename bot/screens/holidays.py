@@ -122,10 +122,6 @@ def list_view(
     return screen.list_view(NAME, gettext("Public holidays"), blocks, page.next_cursor)
 
 
-def _read_form(tx: Transaction, interaction: Interaction, by: Caller, _: str) -> View:
-    return form_view()
-
-
 def form_view() -> View:
     country = fields.field(
         "country_code", gettext("Country or region"), searches.country_select(least=1)
@@ -417,7 +413,7 @@ async def _remove_override(interaction: Interaction) -> None:
 def register(app: AsyncApp) -> None:
     app.action(NAME)(screen.opens(_read_list))
     app.action(f"{NAME}.more")(screen.shows_more(_read_list))
-    app.action(f"{NAME}.new")(screen.opens(_read_form))
+    app.action(f"{NAME}.new")(screen.opens(lambda *_: form_view()))
     app.view(f"{NAME}.form")(screen.saves(_add, _read_list))
     removed = (gettext_noop("Public holidays"), gettext_noop("The country was removed."))
     app.action(f"{NAME}.remove")(

@@ -53,10 +53,6 @@ def list_view(page: Page[Webhook]) -> View:
     return screen.list_view(NAME, gettext("Webhooks"), blocks, page.next_cursor)
 
 
-def _read_new(tx: Transaction, interaction: Interaction, by: Caller, _: str) -> View:
-    return form_view()
-
-
 def _read_form(tx: Transaction, interaction: Interaction, by: Caller, webhook_id: str) -> View:
     return form_view(webhooks.get(tx, webhook_id, by=by))
 
@@ -274,7 +270,7 @@ def _switches(*, is_active: bool) -> screen.Listener:
 def register(app: AsyncApp) -> None:
     app.action(NAME)(screen.opens(_read_list))
     app.action(f"{NAME}.more")(screen.shows_more(_read_list))
-    app.action(f"{NAME}.new")(screen.opens(_read_new))
+    app.action(f"{NAME}.new")(screen.opens(lambda *_: form_view()))
     app.view(f"{NAME}.form")(_add)
     app.action(ONE)(screen.opens(_read_webhook))
     app.action(f"{ONE}.edit")(screen.opens(_read_form))

@@ -92,7 +92,7 @@ def holidays(days: Iterable[Day]) -> list[tuple[date, str]]:
 def leave_lines(chart: Wallchart) -> list[str]:
     """A line for each leave, in plain text: ``Grace Hopper: Mon 3 August 2026 (Annual leave)``."""
     return [
-        f"• {person_name(person)}: {_when(leave)} ({type_name(leave.off)})"
+        f"• {person_name(person)}: {words.dates(leave)} ({type_name(leave.off)})"
         for person in chart.people
         for leave in leave_of(person)
     ]
@@ -180,10 +180,6 @@ def person_name(person: PersonDays) -> str:
     if person.is_viewer:
         return gettext("You")
     return text.one_line(text.cut(person.name, _MAX_NAME))
-
-
-def _when(leave: Leave) -> str:
-    return words.dates(leave)
 
 
 CalendarScope = Literal["team", "department", "everyone"]

@@ -394,16 +394,13 @@ def _without_manager(checklist: Checklist) -> str:
 def covering_list(covering: Sequence[Covered]) -> list[Block]:
     if not covering:
         return []
-    lines = [f"• {_covering_line(leave)}" for leave in covering[:MAX_COVERING]]
+    lines = [
+        f"• {_one_line(leave.person_name)}: {words.dates(leave)}"
+        for leave in covering[:MAX_COVERING]
+    ]
     if len(covering) > MAX_COVERING:
         lines.append(gettext("… and more"))
     return [layout.header(gettext("You're covering for")), text.paragraph("\n".join(lines))]
-
-
-def _covering_line(leave: Covered) -> str:
-    name = text.one_line(text.cut(leave.person_name, text.MAX_NAME))
-    when = words.dates(leave)
-    return f"{name}: {when}"
 
 
 def page_buttons(
