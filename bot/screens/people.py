@@ -184,12 +184,6 @@ async def _adjust(interaction: Interaction) -> None:
         await modals.replace_form(interaction, done)
 
 
-class _PersonChange(Protocol):
-    """Reactivate or unlink a person."""
-
-    def __call__(self, tx: Transaction, user_id: str, /, *, by: Caller, now: datetime) -> User: ...
-
-
 class _StatusChange(Protocol):
     """Archive or deactivate a person."""
 
@@ -287,7 +281,7 @@ async def _archive(interaction: Interaction) -> None:
         await modals.refresh_below(interaction, layout.notice(gettext("Person"), sentence))
 
 
-def _changes(change: _PersonChange) -> screen.Listener:
+def _changes(change: screen.Change) -> screen.Listener:
     """Reactivate or unlink a person; Slack has asked for confirmation."""
 
     async def listener(interaction: Interaction) -> None:

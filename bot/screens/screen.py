@@ -45,8 +45,8 @@ class Saving:
 Save = Callable[[Transaction, Saving], object]
 
 
-class Delete(Protocol):
-    """A use case that deletes, archives or revokes."""
+class Change(Protocol):
+    """A use case that needs only an id: it deletes, revokes, reactivates or unlinks."""
 
     def __call__(self, tx: Transaction, about: str, /, *, by: Caller, now: datetime) -> object: ...
 
@@ -143,7 +143,7 @@ def confirms(save: Save, below: Read | None = None, *, is_below_about: bool = Fa
 
 
 def deletes(
-    delete: Delete,
+    delete: Change,
     listed: Read,
     *,
     done: tuple[str, str] | None = None,
