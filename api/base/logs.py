@@ -6,7 +6,6 @@ import asyncio
 import json
 import logging
 import sys
-from collections import Counter
 from contextlib import suppress
 from contextvars import ContextVar
 from datetime import UTC, datetime
@@ -14,13 +13,19 @@ from typing import Any, BinaryIO, Final
 
 import orjson
 import structlog
+from prometheus_client import Counter
 from structlog.typing import EventDict, Processor
 
 from api.base.settings import LogFormat
 from storage.base.monitoring import tracing
+from storage.base.monitoring.measurements import REGISTRY
 
-# The number of warnings and errors logged by this process, by event.
-problems: Final[Counter[str]] = Counter()
+_PROBLEM_COUNT: Final = Counter(
+    "hiatus_problems_total",
+    "Warnings and errors in this process's log, by their event.",
+    ("event",),
+    registry=REGISTRY,
+)
 
 # The request that this task or thread works for.
 _request: Final[ContextVar[RequestLog | None]] = ContextVar("request", default=None)
@@ -89,7 +94,7 @@ class Lines:
 def _count_problem(_: object, level: str, entry: EventDict) -> EventDict:
     """A processor for our own lines only, whose events are names instead of sentences."""
     if level in _PROBLEMS:
-        problems[entry["event"]] += 1
+        _PROBLEM_COUNT.labels(entry["event"]).inc()
         request = _request.get()
         if request is not None:
             request.problems += 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from prometheus_client import (
@@ -11,23 +11,14 @@ from prometheus_client import (
     Counter,
     Gauge,
     Histogram,
-    Info,
     ProcessCollector,
     disable_created_metrics,
     generate_latest,
 )
-from prometheus_client.core import (
-    CounterMetricFamily,
-    GaugeMetricFamily,
-    HistogramMetricFamily,
-    Metric,
-)
-from prometheus_client.registry import Collector
 
-from api.base.logs import problems
 from api.base.queue_ages import QueueAges, QueueReader
 from api.base.version import VERSION
-from storage.base.monitoring.measurements import FAMILIES, Numbers, Timings
+from storage.base.monitoring.measurements import REGISTRY
 from storage.webhooks.deliveries import DeliveryResult
 
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
@@ -40,48 +31,6 @@ _ATTEMPT_SECONDS: Final = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.
 
 # A second series for each counter and histogram, of use to no dashboard.
 disable_created_metrics()  # type: ignore[no-untyped-call]
-
-
-class _Problems(Collector):
-    """Counts warnings and errors in the log, where each has a line with its reason."""
-
-    def collect(self) -> Iterator[CounterMetricFamily]:
-        family = CounterMetricFamily(
-            "hiatus_problems",
-            "Warnings and errors in this process's log, by their event.",
-            labels=["event"],
-        )
-        for event, count in problems.copy().items():
-            family.add_metric([event], count)
-        yield family
-
-
-class _Measurements(Collector):
-    """What storage and bot measure."""
-
-    def collect(self) -> Iterator[Metric]:
-        # A copy: Slack's modules, which have families of their own, may just be imported.
-        for family in FAMILIES.copy().values():
-            match family:
-                case Timings():
-                    yield _timings(family)
-                case Numbers():
-                    yield _numbers(family)
-
-
-def _timings(family: Timings) -> Metric:
-    shown = HistogramMetricFamily(family.name, family.meaning, labels=family.labels)
-    for values, histogram in family.series.copy().items():
-        shown.add_metric(values, [*histogram.cumulative()], histogram.sum)
-    return shown
-
-
-def _numbers(family: Numbers) -> Metric:
-    new = CounterMetricFamily if family.kind == "counter" else GaugeMetricFamily
-    shown = new(family.name, family.meaning, labels=family.labels)
-    for values, number in family.series.copy().items():
-        shown.add_metric(values, number.value)
-    return shown
 
 
 class Metrics:
@@ -133,14 +82,19 @@ class Metrics:
         self._database_up = self._gauge(
             "hiatus_database_up", "Whether the database could be read for this scrape."
         )
-        self._registry.register(_Problems())
-        self._registry.register(_Measurements())
+        build = Gauge(
+            "hiatus_build_info",
+            "The running version.",
+            ("version", "python"),
+            registry=self._registry,
+            multiprocess_mode="max",
+        )
+        build.labels(VERSION, platform.python_version()).set(1)
+        self._registry.register(REGISTRY)
         ProcessCollector(registry=self._registry)
-        build = Info("hiatus_build", "The running version.", registry=self._registry)
-        build.info({"version": VERSION, "python": platform.python_version()})
 
     def _gauge(self, name: str, meaning: str) -> Gauge:
-        return Gauge(name, meaning, registry=self._registry)
+        return Gauge(name, meaning, registry=self._registry, multiprocess_mode="mostrecent")
 
     def observe_request(
         self, method: str, route: str | None, status: int, duration_seconds: float

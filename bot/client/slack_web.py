@@ -12,13 +12,14 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 import aiohttp
+from prometheus_client import Counter, Histogram
 from slack_sdk.errors import SlackApiError, SlackClientError
 from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
 from bot.base.settings import SlackSettings
 from storage.base.monitoring import tracing
-from storage.base.monitoring.measurements import Numbers, Timings
+from storage.base.monitoring.measurements import REGISTRY
 from storage.people.slack_accounts import SlackProfile
 from storage.workspaces.slack_installations import TokenUnreadable
 
@@ -59,22 +60,25 @@ def _hide_code(record: logging.LogRecord) -> bool:
 
 LOGGER.addFilter(_hide_code)
 
-_CALLS: Final = Numbers(
+_CALLS: Final = Counter(
     "hiatus_slack_calls_total",
     "Calls of Slack's Web API by method and outcome.",
     ("method", "outcome"),
+    registry=REGISTRY,
 )
-_DURATIONS: Final = Timings(
+_DURATIONS: Final = Histogram(
     "hiatus_slack_call_duration_seconds",
     "How long Slack took to respond.",
-    (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0),
     ("method",),
+    registry=REGISTRY,
+    buckets=(0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0),
 )
-_RETRY_AFTER: Final = Timings(
+_RETRY_AFTER: Final = Histogram(
     "hiatus_slack_retry_after_seconds",
     "How long Slack asked to wait after calls that it limited.",
-    (1, 5, 10, 30, 60, 300, 3_600),
-).of()
+    registry=REGISTRY,
+    buckets=(1, 5, 10, 30, 60, 300, 3_600),
+)
 
 
 class _Client(AsyncWebClient):
@@ -138,8 +142,8 @@ def measured(method: str) -> Iterator[None]:
             raise
         finally:
             span.set({"rpc.method": method, "hiatus.outcome": outcome})
-            _CALLS.of(method, outcome).add()
-            _DURATIONS.of(method).observe(time.perf_counter() - started)
+            _CALLS.labels(method, outcome).inc()
+            _DURATIONS.labels(method).observe(time.perf_counter() - started)
 
 
 def _outcome_of(failure: BaseException) -> str:

@@ -6,35 +6,42 @@ import sqlite3
 from time import perf_counter
 from typing import Final, get_args
 
+from prometheus_client import Counter, Histogram
+
 from storage.base.errors import DatabaseUnavailable, FailureKind
 from storage.base.monitoring import tracing
-from storage.base.monitoring.measurements import Numbers, Timings
+from storage.base.monitoring.measurements import REGISTRY
 
 _SECONDS: Final = (
     *(0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5),
     *(1.0, 2.5, 5.0, 10.0),
 )
-_TRANSACTIONS: Final = Timings(
+_TRANSACTIONS: Final = Histogram(
     "hiatus_database_transaction_duration_seconds",
     "Transactions from the call to the result, including the wait and the commit.",
-    _SECONDS,
     ("mode",),
+    registry=REGISTRY,
+    buckets=_SECONDS,
 )
-_WAITS: Final = Timings(
+_WAITS: Final = Histogram(
     "hiatus_database_wait_seconds",
     "How long transactions waited for SQLite's writer, or on PostgreSQL for a thread and for a "
     "connection.",
-    _SECONDS,
     ("resource",),
+    registry=REGISTRY,
+    buckets=_SECONDS,
 )
 
-_STATEMENTS: Final = Timings(
-    "hiatus_database_statement_duration_seconds", "Statements, with their rows.", _SECONDS
-).of()
-TRANSACTIONS: Final = {mode: _TRANSACTIONS.of(mode) for mode in ("read", "write", "dry_run")}
-WRITER_WAITS: Final = _WAITS.of("writer")
-THREAD_WAITS: Final = _WAITS.of("thread")
-CONNECTION_WAITS: Final = _WAITS.of("connection")
+_STATEMENTS: Final = Histogram(
+    "hiatus_database_statement_duration_seconds",
+    "Statements, with their rows.",
+    registry=REGISTRY,
+    buckets=_SECONDS,
+)
+TRANSACTIONS: Final = {mode: _TRANSACTIONS.labels(mode) for mode in ("read", "write", "dry_run")}
+WRITER_WAITS: Final = _WAITS.labels("writer")
+THREAD_WAITS: Final = _WAITS.labels("thread")
+CONNECTION_WAITS: Final = _WAITS.labels("connection")
 
 
 def end_statement(engine: str, sql: str, started: float) -> None:
@@ -49,14 +56,15 @@ def end_statement(engine: str, sql: str, started: float) -> None:
         tracing.active.finished(sql.partition(" ")[0], seconds, attributes)
 
 
-_ERRORS: Final = Numbers(
+_ERRORS: Final = Counter(
     "hiatus_database_errors_total",
     "Errors of the database by kind, those after which a retry succeeded included.",
     ("kind",),
+    registry=REGISTRY,
 )
 # From the start, because Prometheus sees no increase in a counter that begins with 1.
 for _kind in get_args(FailureKind):
-    _ERRORS.of(_kind)
+    _ERRORS.labels(_kind)
 # https://www.sqlite.org/rescode.html
 _SQLITE_KINDS: Final[dict[int, FailureKind]] = {
     sqlite3.SQLITE_BUSY: "locked",
@@ -83,7 +91,7 @@ _SQLSTATES: Final[dict[str, FailureKind]] = {
 
 
 def count(kind: FailureKind) -> None:
-    _ERRORS.of(kind).add()
+    _ERRORS.labels(kind).inc()
 
 
 def counted(error: Exception) -> FailureKind:

@@ -6,18 +6,18 @@ from typing import Any
 
 import pytest
 
-from storage.base.monitoring.measurements import FAMILIES, Numbers, Timings
+from storage.base.monitoring.measurements import REGISTRY
 from tests.bot.world import World
 
 
 def outcomes() -> dict[str, float]:
     """How often ``chat.postMessage`` had each outcome so far."""
-    calls = FAMILIES["hiatus_slack_calls_total"]
-    assert isinstance(calls, Numbers)
     return {
-        outcome: number.value
-        for (method, outcome), number in calls.series.copy().items()
-        if method == "chat.postMessage"
+        sample.labels["outcome"]: sample.value
+        for family in REGISTRY.collect()
+        for sample in family.samples
+        if sample.name == "hiatus_slack_calls_total"
+        and sample.labels["method"] == "chat.postMessage"
     }
 
 
@@ -47,27 +47,27 @@ def test_a_failed_call_is_counted_by_its_outcome(
     assert {name for name, count in after.items() if count != before.get(name, 0)} == {outcome}
 
 
+def measured(name: str, **labels: str) -> float:
+    return REGISTRY.get_sample_value(f"hiatus_slack_{name}", labels) or 0
+
+
 def test_calls_that_succeed_are_counted_and_timed(world: World) -> None:
     world.send_form()
-    durations = FAMILIES["hiatus_slack_call_duration_seconds"]
-    assert isinstance(durations, Timings)
     before = outcomes().get("ok", 0)
-    [*_, (_, timed_before)] = durations.of("chat.postMessage").cumulative()
+    timed_before = measured("call_duration_seconds_count", method="chat.postMessage")
 
     attempts = world.deliver()
 
-    [*_, (_, timed)] = durations.of("chat.postMessage").cumulative()
+    timed = measured("call_duration_seconds_count", method="chat.postMessage")
     assert attempts > 0
     assert outcomes()["ok"] - before == timed - timed_before == attempts
 
 
-def test_the_wait_that_slack_asks_for_is_measured(world: World) -> None:
-    waits = FAMILIES["hiatus_slack_retry_after_seconds"]
-    assert isinstance(waits, Timings)
+def test_the_wait_that_slack_asks_for_is_seconds(world: World) -> None:
     world.send_form()
     world.slack.fail_next("chat.postMessage", error="ratelimited", retry_after=17)
-    before = waits.of().sum
+    before = measured("retry_after_seconds_sum")
 
     world.deliver()
 
-    assert waits.of().sum - before == 17
+    assert measured("retry_after_seconds_sum") - before == 17

@@ -6,7 +6,6 @@ import asyncio
 import sqlite3
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 from typing import get_args
@@ -16,7 +15,7 @@ import pytest
 
 from storage.base.errors import DatabaseUnavailable, FailureKind
 from storage.base.monitoring import job_runs
-from storage.base.monitoring.measurements import FAMILIES, Histogram, Number, Numbers, Timings
+from storage.base.monitoring.measurements import REGISTRY
 from storage.base.secrets import Secrets
 from storage.db import measurements
 from storage.db.database import Database, Transaction
@@ -28,48 +27,15 @@ from tests import outside
 from tests.storage.test_database import KILLED, keep, stored_names
 
 
-def counted(name: str, *labels: str) -> float:
-    """The value of a counter or gauge, or how many durations a histogram has."""
-    family = FAMILIES[name]
-    if isinstance(family, Numbers):
-        return family.of(*labels).value
-    return [*family.of(*labels).cumulative()][-1][1]
-
-
-def seconds_in(name: str, *labels: str) -> float:
-    family = FAMILIES[name]
-    assert isinstance(family, Timings)
-    return family.of(*labels).sum
-
-
-def test_a_duration_counts_in_its_bucket_and_in_those_above() -> None:
-    histogram = Histogram((0.1, 1.0))
-    for seconds in (0.05, 0.1, 0.5, 2.0):
-        histogram.observe(seconds)
-
-    assert [*histogram.cumulative()] == [("0.1", 2), ("1.0", 3), ("+Inf", 4)]
-    assert histogram.sum == pytest.approx(2.65)
-
-
-def test_no_observation_of_several_threads_is_lost() -> None:
-    histogram, number = Histogram((1.0,)), Number()
-
-    def observe(_: int) -> None:
-        for _ in range(5_000):
-            histogram.observe(0.5)
-            number.add()
-
-    with ThreadPoolExecutor(8) as threads:
-        list(threads.map(observe, range(8)))
-
-    assert [*histogram.cumulative()][-1] == ("+Inf", 40_000)
-    assert (histogram.sum, number.value) == (20_000, 40_000)
+def counted(name: str, /, **labels: str) -> float:
+    """The value of a counter or gauge, or how many durations a histogram has; 0 if not shown."""
+    return REGISTRY.get_sample_value(name, labels) or 0
 
 
 def test_transactions_and_their_statements_are_timed(database: Database) -> None:
-    transactions = "hiatus_database_transaction_duration_seconds"
-    statements = "hiatus_database_statement_duration_seconds"
-    before = [counted(transactions, mode) for mode in ("read", "write", "dry_run")]
+    transactions = "hiatus_database_transaction_duration_seconds_count"
+    statements = "hiatus_database_statement_duration_seconds_count"
+    before = [counted(transactions, mode=mode) for mode in ("read", "write", "dry_run")]
     statements_before = counted(statements)
 
     async def use() -> None:
@@ -81,14 +47,17 @@ def test_transactions_and_their_statements_are_timed(database: Database) -> None
     asyncio.run(use())
     database.write_now(keep, "three")
 
-    after = [counted(transactions, mode) for mode in ("read", "write", "dry_run")]
+    after = [counted(transactions, mode=mode) for mode in ("read", "write", "dry_run")]
     assert [now - then for now, then in zip(after, before, strict=True)] == [2, 2, 1]
     assert counted(statements) - statements_before == 5
 
 
 def test_the_wait_for_the_sqlite_writer_is_timed(sqlite_url: str) -> None:
     waits = "hiatus_database_wait_seconds"
-    before, seconds_before = counted(waits, "writer"), seconds_in(waits, "writer")
+    before, seconds_before = (
+        counted(f"{waits}_count", resource="writer"),
+        counted(f"{waits}_sum", resource="writer"),
+    )
     has_begun, may_end = threading.Event(), threading.Event()
 
     def occupy(tx: Transaction) -> None:
@@ -106,14 +75,17 @@ def test_the_wait_for_the_sqlite_writer_is_timed(sqlite_url: str) -> None:
     with closing(open_database(sqlite_url, Secrets.generate())) as database:
         asyncio.run(write_behind_another(database))
 
-    assert counted(waits, "writer") - before == 2
-    assert 0.3 <= seconds_in(waits, "writer") - seconds_before < 60
+    assert counted(f"{waits}_count", resource="writer") - before == 2
+    assert 0.3 <= counted(f"{waits}_sum", resource="writer") - seconds_before < 60
 
 
 def test_the_wait_for_a_thread_and_a_connection_is_timed(postgres_url: str) -> None:
     waits = "hiatus_database_wait_seconds"
-    before = counted(waits, "thread"), counted(waits, "connection")
-    seconds_before = seconds_in(waits, "thread")
+    before = (
+        counted(f"{waits}_count", resource="thread"),
+        counted(f"{waits}_count", resource="connection"),
+    )
+    seconds_before = counted(f"{waits}_sum", resource="thread")
     all_are_busy, may_end = threading.Barrier(THREADS + 1), threading.Event()
 
     def occupy(tx: Transaction) -> None:
@@ -131,13 +103,13 @@ def test_the_wait_for_a_thread_and_a_connection_is_timed(postgres_url: str) -> N
     with closing(open_database(postgres_url, Secrets.generate())) as database:
         asyncio.run(read_behind_others(database))
 
-    assert counted(waits, "thread") - before[0] == THREADS + 1
-    assert counted(waits, "connection") - before[1] == THREADS + 1
-    assert 0.3 <= seconds_in(waits, "thread") - seconds_before < 60
+    assert counted(f"{waits}_count", resource="thread") - before[0] == THREADS + 1
+    assert counted(f"{waits}_count", resource="connection") - before[1] == THREADS + 1
+    assert 0.3 <= counted(f"{waits}_sum", resource="thread") - seconds_before < 60
 
 
 def test_a_locked_sqlite_file_is_counted_once(sqlite_url: str) -> None:
-    errors = counted("hiatus_database_errors_total", "locked")
+    errors = counted("hiatus_database_errors_total", kind="locked")
     path = sqlite_url.removeprefix("sqlite:///")
 
     with (
@@ -149,12 +121,12 @@ def test_a_locked_sqlite_file_is_counted_once(sqlite_url: str) -> None:
             database.write_now(keep, "report")
 
     assert raised.value.kind == "locked"
-    assert counted("hiatus_database_errors_total", "locked") - errors == 1
+    assert counted("hiatus_database_errors_total", kind="locked") - errors == 1
 
 
 @pytest.mark.parametrize("is_rolled_back", [False, True], ids=["open", "rolled back"])
 def test_a_full_disk_is_counted_once_and_named(sqlite_url: str, is_rolled_back: bool) -> None:
-    errors = counted("hiatus_database_errors_total", "disk_full")
+    errors = counted("hiatus_database_errors_total", kind="disk_full")
 
     def fill(tx: Transaction) -> None:
         (pages,) = tx._execute("PRAGMA page_count", ()).fetchone()
@@ -175,14 +147,14 @@ def test_a_full_disk_is_counted_once_and_named(sqlite_url: str, is_rolled_back: 
         database.write_now(fill)
 
     assert raised.value.kind == "disk_full"
-    assert counted("hiatus_database_errors_total", "disk_full") - errors == 1
+    assert counted("hiatus_database_errors_total", kind="disk_full") - errors == 1
 
 
 def test_a_damaged_sqlite_file_is_unavailable_and_named(sqlite_url: str) -> None:
     path = Path(sqlite_url.removeprefix("sqlite:///"))
     with closing(sqlite3.connect(path)) as file:
         file.execute("PRAGMA journal_mode=DELETE")
-    errors = counted("hiatus_database_errors_total", "corrupt")
+    errors = counted("hiatus_database_errors_total", kind="corrupt")
     content = bytearray(path.read_bytes())
     # All pages but the first, which has the header and the schema's root.
     content[4_096:] = b"\xaa" * (len(content) - 4_096)
@@ -195,11 +167,11 @@ def test_a_damaged_sqlite_file_is_unavailable_and_named(sqlite_url: str) -> None
         database.read_now(stored_names)
 
     assert raised.value.kind == "corrupt"
-    assert counted("hiatus_database_errors_total", "corrupt") - errors == 1
+    assert counted("hiatus_database_errors_total", kind="corrupt") - errors == 1
 
 
 def test_a_lost_connection_is_counted_although_the_retry_succeeds(postgres_url: str) -> None:
-    errors = counted("hiatus_database_errors_total", "connection_lost")
+    errors = counted("hiatus_database_errors_total", kind="connection_lost")
     named = f"{postgres_url}{'&' if '?' in postgres_url else '?'}application_name=hiatus"
 
     with closing(open_database(named, Secrets.generate())) as database:
@@ -207,7 +179,7 @@ def test_a_lost_connection_is_counted_although_the_retry_succeeds(postgres_url: 
         outside.run(postgres_url, KILLED)
         assert database.read_now(stored_names) == set()
 
-    assert counted("hiatus_database_errors_total", "connection_lost") - errors == 1
+    assert counted("hiatus_database_errors_total", kind="connection_lost") - errors == 1
 
 
 @pytest.mark.parametrize(
@@ -229,27 +201,23 @@ def test_errors_of_postgresql_have_kinds(error: psycopg.Error, kind: FailureKind
 
 
 def test_every_kind_is_shown_before_its_first_error() -> None:
-    family = FAMILIES["hiatus_database_errors_total"]
-
-    assert {labels for (labels,) in family.series} == set(get_args(FailureKind))
+    for kind in get_args(FailureKind):
+        assert REGISTRY.get_sample_value("hiatus_database_errors_total", {"kind": kind}) is not None
 
 
 def test_a_run_of_a_job_is_measured() -> None:
     last, runs = "hiatus_job_last_success_timestamp_seconds", "hiatus_job_runs_total"
     job_runs.expect("cleaning")
-    assert counted(last, "cleaning") == 0
+    assert REGISTRY.get_sample_value(last, {"name": "cleaning"}) == 0
 
     with pytest.raises(RuntimeError), job_runs.job_run("cleaning"):
         raise RuntimeError("damaged")
-    assert counted(last, "cleaning") == 0
+    assert REGISTRY.get_sample_value(last, {"name": "cleaning"}) == 0
     began_at = time.time() - 0.001
     with job_runs.job_run("cleaning"):
         pass
 
-    assert began_at <= counted(last, "cleaning") <= time.time() + 0.001
-    assert counted(runs, "cleaning", "failed") == 1
-    assert counted(runs, "cleaning", "succeeded") == 1
-    assert counted("hiatus_job_duration_seconds", "cleaning") == 2
-    # Other tests look at the jobs of a process.
-    for name in (last, runs, "hiatus_job_duration_seconds"):
-        FAMILIES[name].series.clear()
+    assert began_at <= counted(last, name="cleaning") <= time.time() + 0.001
+    assert counted(runs, name="cleaning", outcome="failed") == 1
+    assert counted(runs, name="cleaning", outcome="succeeded") == 1
+    assert counted("hiatus_job_duration_seconds_count", name="cleaning") == 2

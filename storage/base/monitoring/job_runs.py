@@ -7,28 +7,36 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
-from storage.base.monitoring.measurements import Numbers, Timings
+from prometheus_client import Counter, Gauge, Histogram
+
+from storage.base.monitoring.measurements import REGISTRY
 
 _LABELS: Final = ("name",)
-_LAST_SUCCESS: Final = Numbers(
+_LAST_SUCCESS: Final = Gauge(
     "hiatus_job_last_success_timestamp_seconds",
     "When a run of the job last succeeded in this process, in Unix time; 0 before the first.",
     _LABELS,
+    registry=REGISTRY,
+    multiprocess_mode="max",
 )
-_RUNS: Final = Numbers(
-    "hiatus_job_runs_total", "Runs of the job by outcome: succeeded or failed.", ("name", "outcome")
+_RUNS: Final = Counter(
+    "hiatus_job_runs_total",
+    "Runs of the job by outcome: succeeded or failed.",
+    ("name", "outcome"),
+    registry=REGISTRY,
 )
-_DURATIONS: Final = Timings(
+_DURATIONS: Final = Histogram(
     "hiatus_job_duration_seconds",
     "How long the runs took.",
-    (0.005, 0.025, 0.1, 0.5, 1.0, 5.0, 15.0, 60.0, 300.0, 1_800.0),
     _LABELS,
+    registry=REGISTRY,
+    buckets=(0.005, 0.025, 0.1, 0.5, 1.0, 5.0, 15.0, 60.0, 300.0, 1_800.0),
 )
 
 
 def expect(name: str) -> None:
     """Show that this process runs the job, before the first run."""
-    _LAST_SUCCESS.of(name)
+    _LAST_SUCCESS.labels(name)
 
 
 @contextmanager
@@ -38,10 +46,10 @@ def job_run(name: str) -> Iterator[None]:
     try:
         yield
     except Exception:
-        _RUNS.of(name, "failed").add()
+        _RUNS.labels(name, "failed").inc()
         raise
     else:
-        _RUNS.of(name, "succeeded").add()
-        _LAST_SUCCESS.of(name).set(round(time.time(), 3))
+        _RUNS.labels(name, "succeeded").inc()
+        _LAST_SUCCESS.labels(name).set(round(time.time(), 3))
     finally:
-        _DURATIONS.of(name).observe(time.perf_counter() - started)
+        _DURATIONS.labels(name).observe(time.perf_counter() - started)
