@@ -11,7 +11,8 @@ from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, closing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any
+from tempfile import TemporaryDirectory
+from typing import Any, Final
 
 import click
 import structlog
@@ -52,6 +53,9 @@ from storage.outbox import notification_outbox
 
 Clock = Callable[[], datetime]
 
+# Of prometheus_client, which reads it when it is imported.
+METRICS_FOLDER: Final = "PROMETHEUS_MULTIPROC_DIR"
+
 _log = structlog.stdlib.get_logger("hiatus")
 
 
@@ -89,6 +93,7 @@ def build(
     more_routes: Sequence[BaseRoute] = (),
     *,
     closes_database: bool = False,
+    metrics_folder: str | None = None,
 ) -> Starlette:
     """REST, feeds, Slack over HTTP and the scheduler as one application.
 
@@ -98,7 +103,7 @@ def build(
     # Reading rows and rendering feeds keep threads busy. A request that waits for the interpreter
     # gets it after 0.5 ms instead of Python's 5: Home takes 96 instead of 135 ms at the 95 %.
     sys.setswitchinterval(0.0005)
-    metrics = Metrics()
+    metrics = Metrics(metrics_folder)
     api = settings.api
     rate_limits = RateLimits(api.rate_limit, api.rate_limit_storage, per_feed=api.feed_rate_limit)
     site = Website(support_contact=api.support_contact, has_playground=bool(more_routes))
@@ -227,14 +232,19 @@ def serve_workers(settings: Settings, host: str, port: int, workers: int) -> Non
         _log.info("each worker limits requests by itself: Redis would let them share the counts")
     # For the workers, which read the environment themselves.
     os.environ["BASE_URL"] = settings.api.base_url
-    server.run("serve:worker", host, port, settings.api.trusted_proxies, workers)
+    with TemporaryDirectory(prefix="hiatus-metrics-") as folder:
+        os.environ[METRICS_FOLDER] = folder
+        server.run("serve:worker", host, port, settings.api.trusted_proxies, workers)
 
 
 def worker() -> ASGIApp:
     """The application of one of several processes, made by uvicorn in each of them."""
     settings = prepare(os.environ)
     database = open_database(settings)
-    return for_server(build(settings, database, utc_now, closes_database=True))
+    folder = os.environ[METRICS_FOLDER]
+    return for_server(
+        build(settings, database, utc_now, closes_database=True, metrics_folder=folder)
+    )
 
 
 def bot_command(env: Mapping[str, str]) -> click.Command:

@@ -15,6 +15,7 @@ from prometheus_client import (
     disable_created_metrics,
     generate_latest,
 )
+from prometheus_client.multiprocess import MultiProcessCollector
 
 from api.base.queue_ages import QueueAges, QueueReader
 from api.base.version import VERSION
@@ -34,10 +35,18 @@ disable_created_metrics()  # type: ignore[no-untyped-call]
 
 
 class Metrics:
-    """The counters of one process; gauges are read from the database on each scrape."""
+    """Counters, and gauges that are read from the database on each scrape.
 
-    def __init__(self) -> None:
+    ``folder`` is ``PROMETHEUS_MULTIPROC_DIR`` of several workers, each of which shows the numbers
+    of all; without it, they are those of this process.
+    """
+
+    def __init__(self, folder: str | None = None) -> None:
         self._registry = CollectorRegistry()
+        self._exposed = self._registry
+        if folder is not None:
+            self._exposed = CollectorRegistry()
+            MultiProcessCollector(self._exposed, folder)  # type: ignore[no-untyped-call]
         self._requests = Histogram(
             "hiatus_http_request_duration_seconds",
             "Requests by route template, until the last byte was given to the server.",
@@ -128,4 +137,4 @@ class Metrics:
             self._oldest_delivery.set(queues.delivery_seconds)
             self._oldest_notification.set(queues.notification_seconds)
             self._oldest_digest.set(queues.digest_seconds)
-        return generate_latest(self._registry)
+        return generate_latest(self._exposed)

@@ -20,8 +20,8 @@ PATHS: Final[Mapping[str, Mapping[str, object]]] = {
             "summary": "Metrics for Prometheus",
             "description": (
                 "Contains no names of people, organisations or webhook endpoints, and needs no "
-                "API key: keep it from the public at the proxy. Counters are per process; the "
-                "gauges of queues are for the whole deployment."
+                "API key: keep it from the public at the proxy. Counters are per process, or of "
+                "all workers; the gauges of queues are for the whole deployment."
             ),
             "tags": ["Health"],
             "security": [],

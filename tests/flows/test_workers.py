@@ -73,6 +73,30 @@ def test_two_workers_share_the_port_and_the_jobs(database_url: str) -> None:
     assert not any(Path(f"/proc/{worker}").exists() for worker in workers)
 
 
+def test_metrics_count_the_requests_of_all_workers(sqlite_url: str) -> None:
+    with Deployment(sqlite_url).serving("--workers", "2") as server:
+        wait_until(lambda: len(workers_of(server)) == 2)
+        for worker in workers_of(server):
+            os.kill(worker, signal.SIGSTOP)
+            try:
+                for _ in range(3):
+                    httpx.get(f"{server.url}/privacy", timeout=60).raise_for_status()
+            finally:
+                os.kill(worker, signal.SIGCONT)
+
+        shown = httpx.get(f"{server.url}/metrics").raise_for_status().text
+
+    [line] = [
+        line
+        for line in shown.splitlines()
+        if line.startswith("hiatus_http_request_duration_seconds_count")
+        and 'route="/privacy"' in line
+    ]
+    assert line.endswith(" 6.0")
+    assert "hiatus_build_info{" in shown
+    assert "\nhiatus_database_up 1.0\n" in shown
+
+
 def test_a_worker_that_is_killed_is_replaced(sqlite_url: str) -> None:
     with Deployment(sqlite_url).serving("--workers", "2") as server:
         wait_until(lambda: len(workers_of(server)) == 2)
