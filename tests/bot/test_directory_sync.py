@@ -11,7 +11,7 @@ from typing import Any, cast
 import pytest
 
 from bot.client.workspaces import InstalledWorkspaces
-from bot.messages.jobs import MAX_CONCURRENT, DirectorySync
+from bot.messages.jobs import BATCH, MAX_CONCURRENT, DirectorySync
 from storage.admin import people
 from storage.base.errors import DatabaseUnavailable
 from storage.base.values import Caller, User
@@ -50,6 +50,19 @@ def test_the_sync_applies_changes_whose_events_were_missed(world: World) -> None
     assert (ada.name, ada.timezone) == ("Augusta King", "Europe/Rome")
     stored = world.database.read_now(slack_accounts.find_applied, world.acme.id, ada.id)
     assert stored.locale == "it-IT"
+
+
+def test_the_sync_changes_everyone_where_more_differ_than_a_transaction_takes(world: World) -> None:
+    numbers = range(2 * BATCH + 1)
+    for number in numbers:
+        email = f"person.{number}@example.com"
+        world.people[f"U{number}"] = a_person(world.database, world.acme, email=email)
+        world.slack.add_person(f"U{number}", email, f"Renamed Number{number}")
+
+    next_day(world)
+
+    names = {person(world, f"U{number}").name for number in numbers}
+    assert names == {f"Renamed Number{number}" for number in numbers}
 
 
 def test_the_sync_deactivates_people_who_left_slack(world: World) -> None:
