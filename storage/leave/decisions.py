@@ -154,7 +154,7 @@ def change_decision(
     or InsufficientAllowance; then nothing has changed.
     """
     reason = texts.optional_text(reason, "reason", MAX_REASON_LENGTH)
-    subject, before = request_steps.lock_request(
+    requester, before = request_steps.lock_request(
         tx, request_id, by=by, now=now, is_counting=to_status == "approved"
     )
     if before.user_id == by.user_id:
@@ -164,7 +164,7 @@ def change_decision(
     )
     request_steps.check_transition(tx, action, before, by)
     if not approvers.may_reverse(
-        tx, by.organisation_id, before, by.user_id, is_admin=by.is_admin, today=subject.today
+        tx, by.organisation_id, before, by.user_id, is_admin=by.is_admin, today=requester.today
     ):
         raise NotYourApproval
     is_amended = leave_amendments.is_decided(tx, by.organisation_id, before)
@@ -175,7 +175,7 @@ def change_decision(
         before, status=to_status, decided_by=by.user_id, decided_at=now, decision_reason=reason
     )
     if to_status == "approved":
-        counted_halves = drafts.recheck(tx, subject.config, subject.user, before)
+        counted_halves = drafts.recheck(tx, requester.config, requester.user, before)
         after = replace(
             after,
             counted_halves=counted_halves,
@@ -184,7 +184,7 @@ def change_decision(
     if to_status == "declined":
         leave_rows.note_reversed_approval(tx, before.id, by=by, now=now)
     return request_steps.apply(
-        tx, action, before, after, subject, by=by, now=now, why="decision_changed"
+        tx, action, before, after, requester, by=by, now=now, why="decision_changed"
     )
 
 
@@ -201,7 +201,7 @@ def _decide(
     is_pending_only: bool = False,
 ) -> LeaveRequest:
     """Decide on the request, or on its open amendment. ``amendment``: only on this one."""
-    subject, before = request_steps.lock_unchecked(
+    requester, before = request_steps.lock_unchecked(
         tx, request_id, by=by, now=now, is_counting=action == "approve"
     )
     if before.user_id == by.user_id:
@@ -212,7 +212,7 @@ def _decide(
         before.id,
         by.user_id,
         is_admin=by.is_admin,
-        today=subject.today,
+        today=requester.today,
     ):
         if leave_reading.is_always_visible(before, by):
             raise NotYourApproval
@@ -224,9 +224,9 @@ def _decide(
     if lifecycle.is_undecided(before) and before.status == "approved" and not is_pending_only:
         if action == "approve":
             return apply_amendment(
-                tx, subject, before, override_reason=override_reason, by=by, now=now
+                tx, requester, before, override_reason=override_reason, by=by, now=now
             )
-        return decline_open(tx, subject, before, reason, by=by, now=now)
+        return decline_open(tx, requester, before, reason, by=by, now=now)
     request_steps.check_transition(tx, action, before, by)
     after = replace(
         before,
@@ -241,21 +241,21 @@ def _decide(
         # With the halves that were counted: of days that have passed, they no longer change.
         drafts.check_other_leave(
             tx,
-            subject.config,
-            subject.user,
-            subject.config.leave_types[before.leave_type_id],
+            requester.config,
+            requester.user,
+            requester.config.leave_types[before.leave_type_id],
             spans.of_request(before),
             before.counted_halves,
             before.id,
             is_override=after.override_reason is not None,
             is_booked=True,
         )
-    return request_steps.apply(tx, action, before, after, subject, by=by, now=now)
+    return request_steps.apply(tx, action, before, after, requester, by=by, now=now)
 
 
 def apply_amendment(
     tx: Transaction,
-    subject: Requester,
+    requester: Requester,
     before: LeaveRequest,
     *,
     override_reason: str | None = None,
@@ -274,12 +274,12 @@ def apply_amendment(
     if amendment.cancels:
         changed_leave.cancel_effect(
             before,
-            subject.config.leave_types[before.leave_type_id],
+            requester.config.leave_types[before.leave_type_id],
             is_own=True,
             has_approver=True,
-            today=subject.today,
+            today=requester.today,
         )
-        return leave_changes.cancel_at_once(tx, subject, before, by=by, now=now, why=AMENDED)
+        return leave_changes.cancel_at_once(tx, requester, before, by=by, now=now, why=AMENDED)
     # The requester is locked, so a change of working days or holidays is either committed, and
     # read here, or recounts this leave afterwards.
     config = organisation_config.of_organisation(tx, by.organisation_id)
@@ -296,9 +296,9 @@ def apply_amendment(
     assessment, refusals = drafts.check_all(
         tx,
         config,
-        subject.user,
+        requester.user,
         draft,
-        today=subject.today,
+        today=requester.today,
         replaces=before,
         is_override=override_reason is not None,
     )
@@ -310,7 +310,7 @@ def apply_amendment(
     gives_back = False
     if before.interrupts is not None:
         after = ended_interruptions.shortened(before, after)
-        gives_back = ended_interruptions.check_fit(tx, config, subject.user, before, after)
+        gives_back = ended_interruptions.check_fit(tx, config, requester.user, before, after)
     # Its effect does not matter any more, but its days may have passed.
     changed_leave.effect_of(
         before,
@@ -319,7 +319,7 @@ def apply_amendment(
         type_after=assessment.leave_type,
         is_by_admin=False,
         has_approver=True,
-        today=subject.today,
+        today=requester.today,
     )
     if refusals:
         raise refusals[0]
@@ -328,22 +328,22 @@ def apply_amendment(
         "amend",
         before,
         after,
-        replace(subject, config=config),
+        replace(requester, config=config),
         by=by,
         now=now,
         why=AMENDED,
         tells_cover=not gives_back,
     )
     if gives_back:
-        ended_interruptions.give_back(tx, subject, before, after, by=by, now=now)
+        ended_interruptions.give_back(tx, requester, before, after, by=by, now=now)
     else:
-        request_steps.tell_of_absence(tx, after, subject, by=by, now=now)
+        request_steps.tell_of_absence(tx, after, requester, by=by, now=now)
     return after
 
 
 def decline_open(
     tx: Transaction,
-    subject: Requester,
+    requester: Requester,
     before: LeaveRequest,
     reason: str | None,
     *,
@@ -352,7 +352,7 @@ def decline_open(
 ) -> LeaveRequest:
     """Decline the open amendment; the leave keeps its dates."""
     return leave_changes.end_amendment(
-        tx, subject, before, "declined", reason=reason, by=by, now=now
+        tx, requester, before, "declined", reason=reason, by=by, now=now
     )
 
 

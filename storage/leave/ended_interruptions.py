@@ -81,7 +81,7 @@ def check_fit(
 
 def give_back(
     tx: Transaction,
-    subject: Requester,
+    requester: Requester,
     before: LeaveRequest,
     after: LeaveRequest | None = None,
     *,
@@ -110,7 +110,7 @@ def give_back(
             None,
         )
         if adjoining is None:
-            interruptions.book_part(tx, interrupted, part, subject, why, by=by, now=now)
+            interruptions.book_part(tx, interrupted, part, requester, why, by=by, now=now)
             continue
         joined = leave_parts.join(leave_parts.of_request(adjoining), part)
         request_steps.apply(
@@ -118,7 +118,7 @@ def give_back(
             "interrupt",
             adjoining,
             leave_parts.with_part(adjoining, joined),
-            subject,
+            requester,
             by=by,
             now=now,
             why=why,
@@ -126,7 +126,7 @@ def give_back(
             tells_cover=False,
         )
     interruptions.notify_approvers(
-        tx, "leave_request.interruption_ended", interrupted, before, subject, by=by, now=now
+        tx, "leave_request.interruption_ended", interrupted, before, requester, by=by, now=now
     )
 
 

@@ -28,7 +28,7 @@ def notify_approvers(
     event: Literal["leave_request.interrupted", "leave_request.interruption_ended"],
     interrupted: LeaveRequest,
     interruption: LeaveRequest,
-    subject: Requester,
+    requester: Requester,
     *,
     by: Caller,
     now: datetime,
@@ -38,11 +38,11 @@ def notify_approvers(
     Then they are told of the interruption as of other leave that is approved at once. A former
     approver is not notified: they may not see the type of the interruption.
     """
-    leave_type = subject.config.leave_types[interrupted.leave_type_id]
+    leave_type = requester.config.leave_types[interrupted.leave_type_id]
     if interrupted.decided_by is None and not leave_type.requires_approval:
-        request_steps.tell_of_absence(tx, interruption, subject, by=by, now=now)
+        request_steps.tell_of_absence(tx, interruption, requester, by=by, now=now)
         return
-    recipients = {user.id for user in request_steps.card_recipients(tx, subject)} - {by.user_id}
+    recipients = {user.id for user in request_steps.card_recipients(tx, requester)} - {by.user_id}
     if recipients:
         notification_outbox.notify_approvers(
             tx,
@@ -123,37 +123,39 @@ def interrupt(
     not) or InvalidInput: ``leave_type_cannot_interrupt``, ``same_leave_type``, ``outside_leave``,
     ``past_days``, ``no_working_time`` and those of the type's rules; then nothing has changed.
     """
-    subject, before = request_steps.lock_request(tx, request_id, by=by, now=now, is_counting=True)
-    _check_caller(tx, before, by=by, today=subject.today)
+    requester, before = request_steps.lock_request(tx, request_id, by=by, now=now, is_counting=True)
+    _check_caller(tx, before, by=by, today=requester.today)
     request_steps.check_transition(tx, "interrupt", before, by)
-    leave_type = _interrupting_type(subject, before, draft, by=by)
+    leave_type = _interrupting_type(requester, before, draft, by=by)
     span = spans.requested_span(
         draft.start_date, draft.end_date, draft.start_half_day, draft.end_half_day
     )
     _check_inside(span, before)
-    _check_reach(tx, subject, before, span, by=by)
+    _check_reach(tx, requester, before, span, by=by)
     earlier, taken, later = leave_parts.cut(leave_parts.of_request(before), span)
     if taken is None:
         raise request_rules.no_working_time()
     note = texts.optional_text(draft.note, "note", drafts.MAX_NOTE_LENGTH)
-    day_counts = employment_by_date.count(subject.config, subject.user, span)
-    request_rules.check_type_rules(leave_type, span, day_counts, note, subject.today)
-    if not subject.config.leave_types[before.leave_type_id].deducts_allowance:
+    day_counts = employment_by_date.count(requester.config, requester.user, span)
+    request_rules.check_type_rules(leave_type, span, day_counts, note, requester.today)
+    if not requester.config.leave_types[before.leave_type_id].deducts_allowance:
         drafts.check_other_leave(
             tx,
-            subject.config,
-            subject.user,
+            requester.config,
+            requester.user,
             leave_type,
             taken.span,
             taken.counted_halves,
             before.id,
         )
-    request = _left_of(tx, before, earlier or later, subject, by=by, now=now)
+    request = _left_of(tx, before, earlier or later, requester, by=by, now=now)
     remainder = None
     if earlier is not None and later is not None:
-        remainder = book_part(tx, before, later, subject, "split", by=by, now=now)
-    interruption = _book(tx, before, leave_type, taken, note, subject, by=by, now=now)
-    notify_approvers(tx, "leave_request.interrupted", before, interruption, subject, by=by, now=now)
+        remainder = book_part(tx, before, later, requester, "split", by=by, now=now)
+    interruption = _book(tx, before, leave_type, taken, note, requester, by=by, now=now)
+    notify_approvers(
+        tx, "leave_request.interrupted", before, interruption, requester, by=by, now=now
+    )
     return Interrupted(request=request, interruption=interruption, remainder=remainder)
 
 
@@ -161,7 +163,7 @@ def book_part(
     tx: Transaction,
     leave: LeaveRequest,
     part: Part,
-    subject: Requester,
+    requester: Requester,
     why: str,
     *,
     by: Caller,
@@ -178,13 +180,13 @@ def book_part(
         updated_at=now,
         version=1,
     )
-    request_steps.add(tx, request, subject, by=by, now=now)
+    request_steps.add(tx, request, requester, by=by, now=now)
     return request_steps.apply(
         tx,
         "approve",
         request,
         replace(request, status="approved"),
-        subject,
+        requester,
         by=by,
         now=now,
         why=why,
@@ -198,7 +200,7 @@ def _left_of(
     tx: Transaction,
     before: LeaveRequest,
     part: Part | None,
-    subject: Requester,
+    requester: Requester,
     *,
     by: Caller,
     now: datetime,
@@ -213,7 +215,7 @@ def _left_of(
         "cancel" if part is None else "interrupt",
         before,
         after,
-        subject,
+        requester,
         by=by,
         now=now,
         why="interrupted",
@@ -228,7 +230,7 @@ def _book(
     leave_type: LeaveType,
     taken: Part,
     note: str | None,
-    subject: Requester,
+    requester: Requester,
     *,
     by: Caller,
     now: datetime,
@@ -254,14 +256,14 @@ def _book(
         # They cover the same days as before, so they are not told.
         cover_user_id=interrupted.cover_user_id,
     )
-    request_steps.add(tx, request, subject, by=by, now=now)
+    request_steps.add(tx, request, requester, by=by, now=now)
     approved = replace(request, status="approved", decided_by=recorder_id, decided_at=now)
     return request_steps.apply(
         tx,
         "approve",
         request,
         approved,
-        subject,
+        requester,
         by=by,
         now=now,
         why="interruption",
@@ -283,9 +285,9 @@ def _check_caller(tx: Transaction, request: LeaveRequest, *, by: Caller, today: 
 
 
 def _interrupting_type(
-    subject: Requester, before: LeaveRequest, draft: Draft, *, by: Caller
+    requester: Requester, before: LeaveRequest, draft: Draft, *, by: Caller
 ) -> LeaveType:
-    leave_type = drafts.leave_type_of(subject.config, draft)
+    leave_type = drafts.leave_type_of(requester.config, draft)
     if by.user_id != before.user_id and not roles.may_record_type(leave_type, by=by):
         raise LeaveTypeNotRecordable(leave_type.name)
     if not leave_type.may_interrupt:
@@ -306,16 +308,16 @@ def _interrupting_type(
 
 
 def _check_reach(
-    tx: Transaction, subject: Requester, leave: LeaveRequest, span: Span, *, by: Caller
+    tx: Transaction, requester: Requester, leave: LeaveRequest, span: Span, *, by: Caller
 ) -> None:
     """Raises InvalidInput ``past_days`` for one's own leave of more than 31 days ago.
 
     Unless no other person could book it.
     """
-    earliest = subject.today - MAX_AGE
+    earliest = requester.today - MAX_AGE
     if by.user_id != leave.user_id or span.start_date >= earliest:
         return
-    if request_steps.approvers_of(tx, subject):
+    if request_steps.approvers_of(tx, requester):
         raise InvalidInput.of(
             "start_date",
             "past_days",

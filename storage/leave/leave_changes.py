@@ -55,7 +55,7 @@ _PROPOSED: Final = (
 
 def request_amendment(
     tx: Transaction,
-    subject: Requester,
+    requester: Requester,
     before: LeaveRequest,
     proposed: LeaveRequest,
     approvers: Iterable[User],
@@ -96,7 +96,7 @@ def request_amendment(
         tx,
         "leave_request.amendment_requested",
         before,
-        subject,
+        requester,
         (open_one, amendment),
         approvers=approvers,
         by=by,
@@ -114,9 +114,9 @@ def withdraw(tx: Transaction, request_id: str, *, by: Caller, now: datetime) -> 
 
     Raises NotFound (also without an open amendment) or InsufficientRole; then nothing has changed.
     """
-    subject, before = request_steps.lock_request(tx, request_id, by=by, now=now)
+    requester, before = request_steps.lock_request(tx, request_id, by=by, now=now)
     request_steps.check_own_or_managed(before, by)
-    return end_amendment(tx, subject, before, "withdrawn", by=by, now=now)
+    return end_amendment(tx, requester, before, "withdrawn", by=by, now=now)
 
 
 def withdraw_one(tx: Transaction, amendment_id: str, *, by: Caller, now: datetime) -> LeaveRequest:
@@ -126,17 +126,17 @@ def withdraw_one(tx: Transaction, amendment_id: str, *, by: Caller, now: datetim
         amendment = leave_amendments.find(tx, by.organisation_id, amendment_id)
     if amendment is None:
         raise NotFound("leave request")
-    subject, before = request_steps.lock_request(tx, amendment.leave_request_id, by=by, now=now)
+    requester, before = request_steps.lock_request(tx, amendment.leave_request_id, by=by, now=now)
     request_steps.check_own_or_managed(before, by)
     if before.amendment_id != amendment.id:
         ended = leave_amendments.find(tx, by.organisation_id, amendment.id)
         raise AmendmentEnded("ended" if ended is None else ended.status)
-    return end_amendment(tx, subject, before, "withdrawn", by=by, now=now)
+    return end_amendment(tx, requester, before, "withdrawn", by=by, now=now)
 
 
 def end_amendment(
     tx: Transaction,
-    subject: Requester,
+    requester: Requester,
     before: LeaveRequest,
     status: Literal["declined", "withdrawn"],
     *,
@@ -158,9 +158,11 @@ def end_amendment(
         if status == "declined"
         else "leave_request.amendment_withdrawn"
     )
-    after = _save(tx, event, before, subject, (amendment, None), reason=reason, by=by, now=now)
+    after = _save(tx, event, before, requester, (amendment, None), reason=reason, by=by, now=now)
     known = request_steps.known_to_cover(before, amendment)
-    cover_notices.enqueue(tx, [(known, after)], config=subject.config, today=subject.today, now=now)
+    cover_notices.enqueue(
+        tx, [(known, after)], config=requester.config, today=requester.today, now=now
+    )
     return after
 
 
@@ -178,7 +180,7 @@ def _save(
     tx: Transaction,
     event: _Event,
     before: LeaveRequest,
-    subject: Requester,
+    requester: Requester,
     amendments: tuple[Amendment | None, Amendment | None],
     *,
     reason: str | None = None,
@@ -190,7 +192,7 @@ def _save(
 
     ``amendments`` are the open ones before and after it.
     """
-    config = subject.config
+    config = requester.config
     amendment = amendments[1]
     after = replace(
         before,
@@ -203,16 +205,16 @@ def _save(
         raise InvalidTransition("changed", before.status)
     counted = None
     if amendment is not None:
-        counted = leave_amendments.counted(config, subject.user, after, amendment)
+        counted = leave_amendments.counted(config, requester.user, after, amendment)
     webhook_outbox.enqueue(
-        tx, event, after, counted, requester=subject.user, config=config, now=now
+        tx, event, after, counted, requester=requester.user, config=config, now=now
     )
     notification_outbox.notify(tx, event, after, by=by, approvers=approvers, config=config, now=now)
     return after
 
 
 def cancel(
-    tx: Transaction, subject: Requester, before: LeaveRequest, *, by: Caller, now: datetime
+    tx: Transaction, requester: Requester, before: LeaveRequest, *, by: Caller, now: datetime
 ) -> LeaveRequest:
     """Cancel the leave, or request it as an amendment; the request as it is then.
 
@@ -222,22 +224,22 @@ def cancel(
     deciders = []
     is_own = by.user_id == before.user_id
     if is_own and before.status == "approved":
-        deciders = request_steps.approvers_of(tx, subject)
+        deciders = request_steps.approvers_of(tx, requester)
     effect = changed_leave.cancel_effect(
         before,
-        subject.config.leave_types[before.leave_type_id],
+        requester.config.leave_types[before.leave_type_id],
         is_own=is_own,
         has_approver=bool(deciders),
-        today=subject.today,
+        today=requester.today,
     )
     if effect == "at_once":
-        return cancel_at_once(tx, subject, before, by=by, now=now)
-    return request_amendment(tx, subject, before, before, deciders, cancels=True, by=by, now=now)
+        return cancel_at_once(tx, requester, before, by=by, now=now)
+    return request_amendment(tx, requester, before, before, deciders, cancels=True, by=by, now=now)
 
 
 def cancel_at_once(
     tx: Transaction,
-    subject: Requester,
+    requester: Requester,
     before: LeaveRequest,
     *,
     by: Caller,
@@ -253,18 +255,18 @@ def cancel_at_once(
         # The requester is locked: a change of settings is either committed, and read here, or
         # recounts this leave afterwards.
         config = organisation_config.of_organisation(tx, by.organisation_id)
-        goes_back = ended_interruptions.check_fit(tx, config, subject.user, before)
+        goes_back = ended_interruptions.check_fit(tx, config, requester.user, before)
     after = replace(before, status="cancelled", cancelled_at=now)
     after = request_steps.apply(
-        tx, "cancel", before, after, subject, by=by, now=now, why=why, tells_cover=not goes_back
+        tx, "cancel", before, after, requester, by=by, now=now, why=why, tells_cover=not goes_back
     )
     if goes_back:
-        ended_interruptions.give_back(tx, subject, before, by=by, now=now)
+        ended_interruptions.give_back(tx, requester, before, by=by, now=now)
         return after
     request_steps.notify_approvers(
         tx,
-        subject.config,
-        subject.user,
+        requester.config,
+        requester.user,
         [before],
         "leave_request.cancelled",
         by=by,
@@ -323,7 +325,7 @@ class Plan:
 
 def change(
     tx: Transaction,
-    subject: Requester,
+    requester: Requester,
     before: LeaveRequest,
     draft: Draft,
     *,
@@ -336,16 +338,16 @@ def change(
     The caller has locked the request, and checked who may send an ``override_reason``. Raises the
     first of the plan's refusals; then nothing has changed.
     """
-    approvers = request_steps.approvers_of(tx, subject)
+    approvers = request_steps.approvers_of(tx, requester)
     planned = plan(
         tx,
-        subject.config,
-        subject.user,
+        requester.config,
+        requester.user,
         before,
         draft,
         by=by,
         has_approver=bool(approvers),
-        today=subject.today,
+        today=requester.today,
         is_override=override_reason is not None,
     )
     if planned.refusals:
@@ -365,7 +367,7 @@ def change(
                 "change",
                 before,
                 with_cover,
-                subject,
+                requester,
                 by=by,
                 now=now,
                 notification="own_message.refresh",
@@ -373,7 +375,7 @@ def change(
             )
         return request_amendment(
             tx,
-            subject,
+            requester,
             before,
             after,
             approvers,
@@ -384,25 +386,25 @@ def change(
     gives_back = (
         before.interrupts is not None
         and after.total_half_days < before.total_half_days
-        and ended_interruptions.check_fit(tx, subject.config, subject.user, before, after)
+        and ended_interruptions.check_fit(tx, requester.config, requester.user, before, after)
     )
     after = request_steps.apply(
         tx,
         "change",
         before,
         after,
-        subject,
+        requester,
         by=by,
         now=now,
         tells_cover=not gives_back or after.cover_user_id != before.cover_user_id,
     )
     if gives_back:
-        ended_interruptions.give_back(tx, subject, before, after, by=by, now=now)
+        ended_interruptions.give_back(tx, requester, before, after, by=by, now=now)
         return after
     request_steps.notify_approvers(
-        tx, subject.config, subject.user, [before], "leave_request.updated", by=by, now=now
+        tx, requester.config, requester.user, [before], "leave_request.updated", by=by, now=now
     )
-    request_steps.tell_of_absence(tx, after, subject, by=by, now=now)
+    request_steps.tell_of_absence(tx, after, requester, by=by, now=now)
     return after
 
 

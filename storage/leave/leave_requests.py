@@ -36,24 +36,24 @@ def submit(tx: Transaction, *, by: Caller, draft: Draft, now: datetime) -> Leave
     """
     if by.user_id is None:
         raise InsufficientRole("member")
-    subject, has_admin = request_steps.lock_person(tx, by.organisation_id, by.user_id, now)
-    if subject.user.status in ("deactivated", "archived"):
+    requester, has_admin = request_steps.lock_person(tx, by.organisation_id, by.user_id, now)
+    if requester.user.status in ("deactivated", "archived"):
         raise Unauthenticated
-    assessment = drafts.check(tx, subject.config, subject.user, draft, today=subject.today)
+    assessment = drafts.check(tx, requester.config, requester.user, draft, today=requester.today)
     leave_type = assessment.leave_type
     deciders: list[User] = []
     unreachable: list[User] = []
     if leave_type.requires_approval:
         deciders, unreachable = approvers.with_unreachable(
-            tx, by.organisation_id, by.user_id, today=subject.today
+            tx, by.organisation_id, by.user_id, today=requester.today
         )
     request = new_request(draft, assessment, by.user_id, now=now)
-    request_steps.add(tx, request, subject, by=by, now=now)
+    request_steps.add(tx, request, requester, by=by, now=now)
     if not deciders and not (leave_type.requires_approval and has_admin):
-        approved = request_steps.approve_at_once(tx, request, subject, leave_type, by=by, now=now)
-        request_steps.tell_of_absence(tx, approved, subject, by=by, now=now)
+        approved = request_steps.approve_at_once(tx, request, requester, leave_type, by=by, now=now)
+        request_steps.tell_of_absence(tx, approved, requester, by=by, now=now)
         return approved
-    if subject.config.is_in_slack and unreachable:
+    if requester.config.is_in_slack and unreachable:
         # The approval chain skipped people whose Slack account is not known yet.
         slack_syncs.request_soon(tx, by.organisation_id, now=now)
     notification_outbox.notify(
@@ -62,10 +62,10 @@ def submit(tx: Transaction, *, by: Caller, draft: Draft, now: datetime) -> Leave
         request,
         by=by,
         approvers=deciders,
-        config=subject.config,
+        config=requester.config,
         now=now,
     )
-    request_steps.refresh_cards(tx, None, request, subject, now)
+    request_steps.refresh_cards(tx, None, request, requester, now)
     return request
 
 
@@ -123,7 +123,7 @@ def edit(
     unknown = changes.keys() - set(field_names(Draft))
     if unknown:
         raise InvalidInput.of(min(unknown), "unknown_field", "This cannot be changed.")
-    subject, before = request_steps.lock_request(tx, request_id, by=by, now=now, is_counting=True)
+    requester, before = request_steps.lock_request(tx, request_id, by=by, now=now, is_counting=True)
     request_steps.check_own_or_managed(before, by)
     if before.status != "approved":
         request_steps.check_transition(tx, "edit", before, by)
@@ -136,15 +136,15 @@ def edit(
             raise InvalidInput.of(field, "required", "{field} cannot be null.", field=field)
     if before.status == "approved":
         return leave_changes.change(
-            tx, subject, before, draft, override_reason=override_reason, by=by, now=now
+            tx, requester, before, draft, override_reason=override_reason, by=by, now=now
         )
     drafts.check_same_type(before, draft)
     assessment = drafts.check(
         tx,
-        subject.config,
-        subject.user,
+        requester.config,
+        requester.user,
         draft,
-        today=subject.today,
+        today=requester.today,
         replaces=before,
         is_override=override_reason is not None,
     )
@@ -153,7 +153,7 @@ def edit(
         after = replace(after, override_reason=override_reason)
     if after == before:
         return before
-    return request_steps.apply(tx, "edit", before, after, subject, by=by, now=now)
+    return request_steps.apply(tx, "edit", before, after, requester, by=by, now=now)
 
 
 def _may_override(request: LeaveRequest, by: Caller) -> bool:
@@ -174,11 +174,11 @@ def cancel(tx: Transaction, request_id: str, *, by: Caller, now: datetime) -> Le
     which the requester took days, and OverlappingLeave or DaysNoLongerFit if days cannot go back;
     then nothing has changed.
     """
-    subject, before = request_steps.lock_request(tx, request_id, by=by, now=now)
+    requester, before = request_steps.lock_request(tx, request_id, by=by, now=now)
     if before.recorded_by is None or before.recorded_by != by.user_id:
         request_steps.check_own_or_managed(before, by)
     request_steps.check_transition(tx, "cancel", before, by)
-    return leave_changes.cancel(tx, subject, before, by=by, now=now)
+    return leave_changes.cancel(tx, requester, before, by=by, now=now)
 
 
 def create(
@@ -201,27 +201,27 @@ def create(
         return submit(tx, by=by, draft=draft, now=now)
     if by.user_id is None:
         raise InsufficientRole("member")
-    subject = _locked_subject(tx, user_id, by=by, now=now)
-    recorded_leave.check_person(tx, subject.user, by=by, today=subject.today)
-    leave_type = subject.config.leave_types.get(draft.leave_type_id)
+    requester = _locked_subject(tx, user_id, by=by, now=now)
+    recorded_leave.check_person(tx, requester.user, by=by, today=requester.today)
+    leave_type = requester.config.leave_types.get(draft.leave_type_id)
     if leave_type is not None:
         recorded_leave.check_type(leave_type, by=by)
     assessment = drafts.check(
         tx,
-        subject.config,
-        subject.user,
+        requester.config,
+        requester.user,
         draft,
-        today=subject.today,
+        today=requester.today,
         is_override=override_reason is not None,
     )
     request = new_request(draft, assessment, user_id, now=now)
     request = replace(request, recorded_by=by.user_id, override_reason=override_reason)
-    request_steps.add(tx, request, subject, by=by, now=now)
+    request_steps.add(tx, request, requester, by=by, now=now)
     approved = replace(request, status="approved", decided_by=by.user_id, decided_at=now)
     recorded = request_steps.apply(
-        tx, "approve", request, approved, subject, by=by, now=now, why="recorded", is_new=True
+        tx, "approve", request, approved, requester, by=by, now=now, why="recorded", is_new=True
     )
-    request_steps.tell_of_absence(tx, recorded, subject, by=by, now=now)
+    request_steps.tell_of_absence(tx, recorded, requester, by=by, now=now)
     return recorded
 
 
@@ -229,10 +229,10 @@ def _locked_subject(tx: Transaction, user_id: str, *, by: Caller, now: datetime)
     if not fields.is_id(user_id):
         raise recorded_leave.unknown_user()
     try:
-        subject, _ = request_steps.lock_person(tx, by.organisation_id, user_id, now)
+        requester, _ = request_steps.lock_person(tx, by.organisation_id, user_id, now)
     except NotFound as error:
         raise recorded_leave.unknown_user() from error
-    return subject
+    return requester
 
 
 # Later, people book new leave.
@@ -282,11 +282,11 @@ def extend(
 
     A repeated or late call changes nothing. Raises NotFound and the errors of an edit.
     """
-    subject, before = request_steps.lock_request(tx, request_id, by=by, now=now, is_counting=True)
+    requester, before = request_steps.lock_request(tx, request_id, by=by, now=now, is_counting=True)
     if before.user_id != by.user_id:
         raise NotFound("leave request")
     config = organisation_config.of_organisation(tx, by.organisation_id)
-    end_date = next_end(config, subject.user, before, subject.today)
+    end_date = next_end(config, requester.user, before, requester.today)
     if end_date is None or before.end_date.isoformat() != known_end:
         return Continued(request=before, is_extended=False)
     changes: dict[str, object] = {"end_date": end_date, "end_half_day": None}

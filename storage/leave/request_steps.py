@@ -50,7 +50,7 @@ class Requester:
 
 
 def add(
-    tx: Transaction, request: LeaveRequest, subject: Requester, *, by: Caller, now: datetime
+    tx: Transaction, request: LeaveRequest, requester: Requester, *, by: Caller, now: datetime
 ) -> None:
     """Store a new request with its audit entry and event."""
     leave_rows.add(tx, request, by=by, now=now)
@@ -58,8 +58,8 @@ def add(
         tx,
         "leave_request.created",
         request,
-        requester=subject.user,
-        config=subject.config,
+        requester=requester.user,
+        config=requester.config,
         now=now,
     )
 
@@ -67,7 +67,7 @@ def add(
 def approve_at_once(
     tx: Transaction,
     request: LeaveRequest,
-    subject: Requester,
+    requester: Requester,
     leave_type: LeaveType,
     *,
     by: Caller,
@@ -80,7 +80,7 @@ def approve_at_once(
         "approve",
         request,
         after,
-        subject,
+        requester,
         by=by,
         now=now,
         why=auto_approval_reason(leave_type),
@@ -116,7 +116,7 @@ def apply(
     action: lifecycle.Action,
     before: LeaveRequest,
     after: LeaveRequest,
-    subject: Requester,
+    requester: Requester,
     *,
     by: Caller,
     now: datetime,
@@ -148,30 +148,32 @@ def apply(
             by_id=by.user_id,
             now=now,
         )
-    webhook_outbox.enqueue(tx, event, after, requester=subject.user, config=subject.config, now=now)
-    recipients = card_recipients(tx, subject) if action == "edit" else []
+    webhook_outbox.enqueue(
+        tx, event, after, requester=requester.user, config=requester.config, now=now
+    )
+    recipients = card_recipients(tx, requester) if action == "edit" else []
     notification = notification or _NOTIFICATIONS.get(action, event)
     notification_outbox.notify(
-        tx, notification, after, by=by, approvers=recipients, config=subject.config, now=now
+        tx, notification, after, by=by, approvers=recipients, config=requester.config, now=now
     )
-    _offer_interruption(tx, after, subject, now)
+    _offer_interruption(tx, after, requester, now)
     if tells_cover or known is not before:
         told = replace(after, cover_user_id=None) if assigns_cover else after
         cover_notices.enqueue(
-            tx, [(known, told)], config=subject.config, today=subject.today, now=now
+            tx, [(known, told)], config=requester.config, today=requester.today, now=now
         )
-    refresh_cards(tx, None if is_new else before, after, subject, now)
+    refresh_cards(tx, None if is_new else before, after, requester, now)
     return after
 
 
 def _offer_interruption(
-    tx: Transaction, request: LeaveRequest, subject: Requester, now: datetime
+    tx: Transaction, request: LeaveRequest, requester: Requester, now: datetime
 ) -> None:
     """Queue the refresh that offers the requester to interrupt their leave when it begins soon."""
-    config = subject.config
+    config = requester.config
     offered_on = request.start_date - changed_leave.INTERRUPTION_OFFERED_BEFORE
     is_offered = request.status == "approved" and request.interrupts is None
-    if config.is_in_slack and is_offered and offered_on > subject.today:
+    if config.is_in_slack and is_offered and offered_on > requester.today:
         midnight = datetime.combine(
             offered_on, time.min, ZoneInfo(config.organisation.timezone)
         ).astimezone(UTC)
@@ -234,22 +236,22 @@ def refresh_cards(
     tx: Transaction,
     before: LeaveRequest | None,
     after: LeaveRequest,
-    subject: Requester,
+    requester: Requester,
     now: datetime,
 ) -> None:
-    card_refreshes.leave_changed(tx, [(before, after)], config=subject.config, now=now)
+    card_refreshes.leave_changed(tx, [(before, after)], config=requester.config, now=now)
 
 
-def card_recipients(tx: Transaction, subject: Requester) -> list[User]:
+def card_recipients(tx: Transaction, requester: Requester) -> list[User]:
     """The approvers who get the request's card in Slack; empty without a workspace."""
-    if not subject.config.is_in_slack:
+    if not requester.config.is_in_slack:
         return []
-    return approvers_of(tx, subject)
+    return approvers_of(tx, requester)
 
 
-def approvers_of(tx: Transaction, subject: Requester) -> list[User]:
-    organisation_id = subject.config.organisation.id
-    return approvers.of_person(tx, organisation_id, subject.user.id, today=subject.today)
+def approvers_of(tx: Transaction, requester: Requester) -> list[User]:
+    organisation_id = requester.config.organisation.id
+    return approvers.of_person(tx, organisation_id, requester.user.id, today=requester.today)
 
 
 def lock_person(
@@ -272,9 +274,9 @@ def lock_request(
 
     ``is_counting`` also locks the organisation's working days and holidays.
     """
-    subject, request = lock_unchecked(tx, request_id, by=by, now=now, is_counting=is_counting)
-    leave_reading.check_visible(tx, request, by=by, today=subject.today)
-    return subject, request
+    requester, request = lock_unchecked(tx, request_id, by=by, now=now, is_counting=is_counting)
+    leave_reading.check_visible(tx, request, by=by, today=requester.today)
+    return requester, request
 
 
 def lock_unchecked(
@@ -391,28 +393,28 @@ _NEWS_FOR: Final = timedelta(days=31)
 
 
 def tell_of_absence(
-    tx: Transaction, request: LeaveRequest, subject: Requester, *, by: Caller, now: datetime
+    tx: Transaction, request: LeaveRequest, requester: Requester, *, by: Caller, now: datetime
 ) -> None:
     """Queue the messages to all who have none yet, after leave was approved at once or changed.
 
     The person's approvers are told, except the actor and the recorder of the leave; people for whom
     the person was to cover; and the approvers of these.
     """
-    config = subject.config
+    config = requester.config
     leave_type = config.leave_types[request.leave_type_id]
     if not (
         config.is_in_slack
         and leave_type.tells_approvers
         and request.status == "approved"
-        and request.end_date >= subject.today - _NEWS_FOR
+        and request.end_date >= requester.today - _NEWS_FOR
         and lifecycle.is_approved_at_once(request)
     ):
         return
     organisation_id = config.organisation.id
-    uncovered = covers.left_uncovered(tx, organisation_id, request, subject.today)
+    uncovered = covers.left_uncovered(tx, organisation_id, request, requester.today)
     uncovered_ids = {leave.user_id for leave in uncovered}
     approvers_of = approvers.of_people(
-        tx, organisation_id, {request.user_id, *uncovered_ids}, today=subject.today
+        tx, organisation_id, {request.user_id, *uncovered_ids}, today=requester.today
     )
     approver_ids = {approver.id for people in approvers_of.values() for approver in people}
     told = (approver_ids - {by.user_id, request.recorded_by}) | uncovered_ids
