@@ -17,7 +17,7 @@ from slack_sdk.webhook.async_client import AsyncWebhookClient
 
 from bot.base import language, payloads
 from bot.base.block_kit import Block, Message, View
-from bot.base.payloads import Body, Event, Values
+from bot.base.payloads import Body, Event, UnexpectedPayload, Values
 from bot.blocks import layout, text
 from bot.client import slack_web
 from bot.client.modal_updates import ModalRefreshes
@@ -195,6 +195,15 @@ class Interaction:
         return Clicked(
             value=self.value, channel=container["channel_id"], ts=container["message_ts"]
         )
+
+    @property
+    def clicked_before_form(self) -> Clicked:
+        """What was ``clicked`` to open the submitted form, which keeps it packed."""
+        try:
+            value, channel, ts = self.private_metadata.split(" ")
+        except ValueError as error:
+            raise UnexpectedPayload("private_metadata") from error
+        return Clicked(value=value, channel=channel, ts=ts)
 
     @property
     def value(self) -> str:

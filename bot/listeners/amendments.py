@@ -54,7 +54,7 @@ async def ask_reason(interaction: Interaction) -> None:
 async def decline_with_reason(interaction: Interaction) -> None:
     """Decline; replace the form with a sentence if the amendment is no longer open."""
     by = await identity.caller(interaction)
-    clicked = cards.clicked_of_form(interaction)
+    clicked = interaction.clicked_before_form
     reason = decline.reason_of(interaction.values)
     try:
         await interaction.database.write(

@@ -9,7 +9,6 @@ import structlog
 from slack_bolt.async_app import AsyncApp
 
 from bot.base import ids
-from bot.base.payloads import UnexpectedPayload
 from bot.client import slack_web
 from bot.interaction import errors, identity
 from bot.interaction.interaction import Clicked, Interaction
@@ -96,7 +95,7 @@ async def approve_anyway(interaction: Interaction) -> None:
         await interaction.tell(errors.not_approvable(refusal))
     await interaction.ack()
     if is_on_card:
-        await _refresh(interaction, clicked_of_form(interaction), by)
+        await _refresh(interaction, interaction.clicked_before_form, by)
     else:
         await home_tab.show_again(interaction, by)
 
@@ -121,7 +120,7 @@ async def decline_with_reason(interaction: Interaction) -> None:
     Other errors are shown at the reason field (listening.py).
     """
     by = await identity.caller(interaction)
-    clicked = clicked_of_form(interaction)
+    clicked = interaction.clicked_before_form
     reason = decline.reason_of(interaction.values)
     try:
         await interaction.database.write(
@@ -170,7 +169,7 @@ async def reverse_to_declined(interaction: Interaction) -> None:
 
 async def _reverse(interaction: Interaction, to_status: Decision) -> None:
     by = await identity.caller(interaction)
-    clicked = clicked_of_form(interaction)
+    clicked = interaction.clicked_before_form
     reason = decline.reason_of(interaction.values) if to_status == "declined" else None
     try:
         await interaction.database.write(
@@ -188,15 +187,6 @@ async def _reverse(interaction: Interaction, to_status: Decision) -> None:
         await interaction.tell(errors.sentence(refusal))
     await interaction.ack()
     await _refresh(interaction, clicked, by)
-
-
-def clicked_of_form(interaction: Interaction) -> Clicked:
-    """The form's request and message. Raises UnexpectedPayload."""
-    try:
-        value, channel, ts = interaction.private_metadata.split(" ")
-    except ValueError as error:
-        raise UnexpectedPayload("private_metadata") from error
-    return Clicked(value=value, channel=channel, ts=ts)
 
 
 def _decide(
