@@ -17,6 +17,7 @@ from pathlib import Path
 from storage.base.values import as_dict
 from tests import postgres
 from tests.bench.bare import Ready
+from tests.flows.running import free_port
 
 ROOT = Path(__file__).parents[2]
 _START_SECONDS = 30
@@ -62,7 +63,7 @@ def empty_database(engine: str, folder: Path, name: str) -> Iterator[str]:
 def bare(responses: Sequence[Ready], folder: Path) -> Iterator[Server]:
     file = folder / "bare.json"
     file.write_text(json.dumps([as_dict(response) for response in responses]))
-    port = _free_port()
+    port = free_port()
     command = ["-m", "tests.bench.bare", str(port), str(file)]
     with _running(command, {}, port, folder / "bare.log") as server:
         yield server
@@ -70,7 +71,7 @@ def bare(responses: Sequence[Ready], folder: Path) -> Iterator[Server]:
 
 @contextmanager
 def receiver(folder: Path) -> Iterator[Server]:
-    port = _free_port()
+    port = free_port()
     command = ["-m", "tests.bench.receiving", str(port)]
     with _running(command, {}, port, folder / "receiver.log") as server:
         yield server
@@ -79,7 +80,7 @@ def receiver(folder: Path) -> Iterator[Server]:
 @contextmanager
 def hiatus(url: str, secret_key: str, folder: Path, name: str, **more: str) -> Iterator[Server]:
     """``hiatus serve``, with nothing sent out and without rate limits. ``more`` are settings."""
-    port = _free_port()
+    port = free_port()
     settings = {
         "DATABASE_URL": url,
         "HIATUS_SECRET_KEYS": secret_key,
@@ -127,10 +128,3 @@ def _wait_until_open(port: int, process: subprocess.Popen[bytes], log: Path) -> 
             return
         time.sleep(0.005)
     raise RuntimeError(f"A server does not start:\n{log.read_text()}")
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port

@@ -129,7 +129,7 @@ def test_kill_9_between_a_change_and_its_delivery_loses_nothing(
             server.kill()
 
         with deployment.serving() as server:
-            # Nobody approves the owner's leave, so it is approved at once.
+            # No one else could approve the owner's leave, so it is approved at once.
             received = receiver.wait_for(3)
             shown = server.client(owner_key).get(f"/api/v1/leave-requests/{created.json()['id']}")
 
