@@ -12,7 +12,9 @@ from starlette.datastructures import Headers
 from api.http.rate_limits import RateLimits
 from storage.admin.effects import EffectsRecorder
 from storage.base.values import Caller
-from storage.db.database import Database
+from storage.db.database import Database, Transaction
+from storage.outbox import organisation_config
+from storage.outbox.organisation_config import OrganisationConfig
 
 T = TypeVar("T")
 Clock = Callable[[], datetime]
@@ -34,8 +36,8 @@ class Services:
 class RequestContext:
     """One authenticated request. ``ids`` are those of the path, in lower case.
 
-    ``reference_version`` is for ``organisation_config.of_organisation``; None in a change, which
-    reads the version in its own transaction.
+    ``reference_version`` is that of the organisation's configuration; None in a change, which reads
+    the version in its own transaction.
     """
 
     caller: Caller
@@ -52,6 +54,12 @@ class RequestContext:
         """The path's ``{id}``."""
         return self.ids["id"]
 
+    def config(self, tx: Transaction) -> OrganisationConfig:
+        """The configuration of the caller's organisation."""
+        return organisation_config.of_organisation(
+            tx, self.caller.organisation_id, self.reference_version
+        )
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Result(Generic[T]):
@@ -61,6 +69,11 @@ class Result(Generic[T]):
     headers: Sequence[tuple[bytes, bytes]] = ()
 
 
-def created(path: str, body: T) -> Result[T]:
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Created(Result[T]):
     """A new resource with its ``Location``."""
-    return Result(body=body, headers=[(b"location", path.encode("ascii"))])
+
+
+def created(path: str, body: T) -> Created[T]:
+    """A new resource at that path."""
+    return Created(body=body, headers=[(b"location", path.encode("ascii"))])

@@ -16,10 +16,10 @@ from __future__ import annotations
 import inspect
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Literal, get_args, get_origin, get_type_hints
 
-from api.http.context import RequestContext, Result, Services
+from api.http.context import Created, RequestContext, Result, Services
 from api.http.fields import Body, DryRun, Query, canonical_uuid
 from storage.admin.effects import Effects
 from storage.base import shapes
@@ -51,30 +51,33 @@ def lock_organisation(tx: Transaction, context: RequestContext) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Tag:
-    """A group of operations in the documentation."""
+    """A group of operations in the documentation. They need `<scope>:read` or `<scope>:write`."""
 
     name: str
     description: str
+    scope: str
 
 
 @dataclass(frozen=True)
 class Facts:
     """All that is served and documented of an operation, besides its handler.
 
-    ``kind`` names the objects of the path's ids in messages; it is that of ``resource``, if any.
-    ``prepare`` gets the body before the transaction begins, on the event loop. ``lock`` prevents
-    other changes of the path's resource until the transaction ends, so that ``If-Match`` holds
-    throughout.
+    ``tag`` and ``kind`` are by default those of ``resource``; ``kind`` names the objects of the
+    path's ids in messages. ``scope`` is by default that of the tag: the one to read for a GET and
+    for a POST that only reads, else the one to write. ``status`` is by default 201 for a handler
+    that returns ``Created``, 204 for one that returns None, and 200 for others. ``prepare`` gets
+    the body before the transaction begins, on the event loop. ``lock`` prevents other changes of
+    the path's resource until the transaction ends, so that ``If-Match`` holds throughout.
     """
 
     method: Method
     path: str
     _: KW_ONLY
-    tag: Tag
-    scope: str
+    tag: Tag | None = None
+    scope: str = ""
     role: Role | None = None
-    kind: str = "object"
-    status: int = 200
+    kind: str = ""
+    status: int = 0
     # A GET of a single resource, which has an entity tag.
     is_resource: bool = False
     # The GET of the resource that this changes or responds with. A PATCH or DELETE honours
@@ -105,41 +108,52 @@ class operation(Facts):
     """The decorator. Raises TypeError for a handler with unknown parameters or no annotations."""
 
     def __call__(self, handler: Handler) -> Operation:
-        return Operation(**vars(self), handler=handler)
-
-
-@dataclass(frozen=True)
-class Operation(Facts):
-    """One method of one path, as it is served and documented."""
-
-    handler: Handler = field(kw_only=True)
-    query: type[Query] = field(init=False)
-    # None for an operation without a body.
-    body: type[Body] | None = field(init=False)
-    # The type of the response's body, which its schema is made from; None for an empty one.
-    result: object = field(init=False)
-    takes_query: bool = field(init=False)
-
-    def __post_init__(self) -> None:
-        name, hints = self.handler.__qualname__, get_type_hints(self.handler)
+        name, hints = handler.__qualname__, get_type_hints(handler)
         if "return" not in hints:
             raise TypeError(f"{name} does not declare its result.")
-        result = hints.pop("return")
-        if get_origin(result) is Result:
-            (result,) = get_args(result)
+        returned = hints.pop("return")
         query, body = hints.pop("query", None), hints.pop("body", None)
         if list(hints.values()) != [Transaction, RequestContext]:
             raise TypeError(
                 f"{name} takes a Transaction, a RequestContext and at most a query and a body."
             )
-        # A frozen dataclass sets its computed fields so.
-        assign = partial(object.__setattr__, self)
-        if self.resource is not None:
-            assign("kind", self.resource.kind)
-        assign("query", query or (DryRun if self.dry_run else Query))
-        assign("body", body)
-        assign("result", None if result is type(None) else result)
-        assign("takes_query", query is not None)
+        tag = self.tag or (self.resource.tag if self.resource else None)
+        if tag is None:
+            raise TypeError(f"{name} has no tag.")
+        is_reading = self.method == "GET" or self.only_reads
+        result = None if returned is type(None) else returned
+        status = 204 if result is None else 200
+        if get_origin(returned) in (Created, Result):
+            (result,) = get_args(returned)
+            status = 201 if get_origin(returned) is Created else 200
+        computed = {
+            "tag": tag,
+            "scope": self.scope or f"{tag.scope}:{'read' if is_reading else 'write'}",
+            "kind": self.kind or (self.resource.kind if self.resource else "object"),
+            "status": self.status or status,
+        }
+        return Operation(
+            **vars(self) | computed,
+            handler=handler,
+            query=query or (DryRun if self.dry_run else Query),
+            takes_query=query is not None,
+            body=body,
+            result=result,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Operation(Facts):
+    """One method of one path, as it is served and documented."""
+
+    tag: Tag
+    handler: Handler
+    query: type[Query]
+    takes_query: bool
+    # None for an operation without a body.
+    body: type[Body] | None
+    # The type of the response's body, which its schema is made from; None for an empty one.
+    result: object
 
     @cached_property
     def operation_id(self) -> str:

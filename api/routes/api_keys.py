@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from api.http.context import RequestContext, Result, created
+from api.http.context import Created, RequestContext, created
 from api.http.fields import (
     NO_NUL,
     Body,
@@ -31,7 +31,7 @@ from storage.base.values import (
 from storage.db.database import Transaction
 from storage.keys import api_keys
 
-API_KEYS = Tag("API keys", "Keys for this API, with scopes and an optional expiry.")
+API_KEYS = Tag("API keys", "Keys for this API, with scopes and an optional expiry.", "keys")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -68,13 +68,7 @@ class ListOfApiKeys(Paged):
     ] = None
 
 
-@operation(
-    "GET",
-    "/api-keys",
-    tag=API_KEYS,
-    scope="keys:read",
-    refusals=(errors.InsufficientRole, errors.NotFound),
-)
+@operation("GET", "/api-keys", tag=API_KEYS, refusals=(errors.InsufficientRole, errors.NotFound))
 def page(tx: Transaction, context: RequestContext, query: ListOfApiKeys) -> Listing[ApiKey]:
     """List API keys.
 
@@ -88,9 +82,7 @@ def page(tx: Transaction, context: RequestContext, query: ListOfApiKeys) -> List
     return listing(page)
 
 
-@operation(
-    "GET", "/api-keys/{id}", tag=API_KEYS, scope="keys:read", kind="API key", is_resource=True
-)
+@operation("GET", "/api-keys/{id}", tag=API_KEYS, kind="API key", is_resource=True)
 def get(tx: Transaction, context: RequestContext) -> ApiKey:
     """Read an API key.
 
@@ -103,9 +95,6 @@ def get(tx: Transaction, context: RequestContext) -> ApiKey:
 @operation(
     "POST",
     "/api-keys",
-    tag=API_KEYS,
-    scope="keys:write",
-    status=201,
     resource=get,
     shows_secret=True,
     rules=(
@@ -120,7 +109,7 @@ def get(tx: Transaction, context: RequestContext) -> ApiKey:
     ),
     example={"name": "payroll", "scopes": ["users:read", "leave:read"]},
 )
-def create(tx: Transaction, context: RequestContext, body: NewApiKey) -> Result[ApiKeyWithSecret]:
+def create(tx: Transaction, context: RequestContext, body: NewApiKey) -> Created[ApiKeyWithSecret]:
     """Create an API key.
 
     Creates a key for the caller. It can only have scopes that the key in use has. `api_key` is
@@ -141,7 +130,7 @@ def create(tx: Transaction, context: RequestContext, body: NewApiKey) -> Result[
     return created(f"/api/v1/api-keys/{key.id}", ApiKeyWithSecret(**as_dict(key), api_key=secret))
 
 
-@operation("DELETE", "/api-keys/{id}", tag=API_KEYS, scope="keys:write", status=204, resource=get)
+@operation("DELETE", "/api-keys/{id}", resource=get)
 def revoke(tx: Transaction, context: RequestContext) -> None:
     """Revoke an API key.
 

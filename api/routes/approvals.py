@@ -21,6 +21,7 @@ APPROVALS = Tag(
     "Requests that the caller may decide. The person's manager decides, else the department's "
     "manager, else the department's approvers, else admins and owners; if everyone on one level is "
     "away, the next level is asked too.",
+    "approvals",
 )
 
 
@@ -53,7 +54,6 @@ class PendingApprovalRecord(LeaveRequestRecord):
     "GET",
     "/approvals/pending",
     tag=APPROVALS,
-    scope="approvals:read",
     # Of admins: every pending request may be assigned to them.
 )
 def pending(
@@ -80,7 +80,6 @@ def pending(
     "POST",
     "/approvals/{id}/approve",
     tag=APPROVALS,
-    scope="approvals:write",
     resource=leave_requests.get,
     is_body_optional=True,
     refusals=(
@@ -124,7 +123,6 @@ def approve(tx: Transaction, context: RequestContext, body: Approve) -> LeaveReq
     "POST",
     "/approvals/{id}/decline",
     tag=APPROVALS,
-    scope="approvals:write",
     resource=leave_requests.get,
     is_body_optional=True,
     refusals=(errors.InvalidTransition, errors.OwnRequest, decisions.NotYourApproval),

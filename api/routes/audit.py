@@ -19,7 +19,7 @@ from storage.base.values import (
 from storage.db.database import Transaction
 from storage.outbox import audit
 
-AUDIT = Tag("Audit", "Every change: what, when, by whom and from where.")
+AUDIT = Tag("Audit", "Every change: what, when, by whom and from where.", "audit")
 
 
 class ListOfAuditEntries(Paged):
@@ -86,7 +86,7 @@ def _audit_record(value: AuditEntry) -> AuditRecord:
     }
 
 
-@operation("GET", "/audit", tag=AUDIT, scope="audit:read", role="admin", rules=("to_before_from",))
+@operation("GET", "/audit", tag=AUDIT, role="admin", rules=("to_before_from",))
 def page(
     tx: Transaction, context: RequestContext, query: ListOfAuditEntries
 ) -> Listing[AuditRecord]:

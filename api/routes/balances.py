@@ -26,6 +26,7 @@ BALANCES = Tag(
     "Balances",
     "What is left of a person's leave year, as a ledger whose lines add up: allowance, carry-over, "
     "adjustments, and pending or approved leave.",
+    "leave",
 )
 
 _VISIBILITY = "For the person, their approvers, admins and owners."

@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from api.http.context import RequestContext, Result, created
+from api.http.context import Created, RequestContext, created
 from api.http.fields import Body, Listing, Name, Paged, listing_of
 from api.http.operations import Tag, operation
 from storage.base.calendar_values import CalendarFeed
@@ -19,6 +19,7 @@ from storage.db.database import Transaction
 CALENDAR_FEEDS = Tag(
     "Calendar feeds",
     "iCalendar subscriptions. Anyone with a feed's URL can read it, so treat it as a secret.",
+    "calendar",
 )
 
 
@@ -75,7 +76,7 @@ class FeedTokenRecord(TypedDict):
     last_fetched_by: LastFetchedBy
 
 
-@operation("GET", "/calendar-feeds", tag=CALENDAR_FEEDS, scope="calendar:read", shows_secret=True)
+@operation("GET", "/calendar-feeds", tag=CALENDAR_FEEDS, shows_secret=True)
 def page(tx: Transaction, context: RequestContext, query: Paged) -> Listing[CalendarFeedRecord]:
     """List the caller's calendar feeds.
 
@@ -89,7 +90,6 @@ def page(tx: Transaction, context: RequestContext, query: Paged) -> Listing[Cale
     "GET",
     "/calendar-feeds/{id}",
     tag=CALENDAR_FEEDS,
-    scope="calendar:read",
     kind="calendar feed",
     is_resource=True,
     shows_secret=True,
@@ -105,9 +105,6 @@ def get(tx: Transaction, context: RequestContext) -> CalendarFeedRecord:
 @operation(
     "POST",
     "/calendar-feeds",
-    tag=CALENDAR_FEEDS,
-    scope="calendar:write",
-    status=201,
     resource=get,
     is_body_optional=True,
     shows_secret=True,
@@ -117,7 +114,7 @@ def get(tx: Transaction, context: RequestContext) -> CalendarFeedRecord:
 )
 def create(
     tx: Transaction, context: RequestContext, body: NewCalendarFeed
-) -> Result[CalendarFeedRecord]:
+) -> Created[CalendarFeedRecord]:
     """Create a calendar feed.
 
     Each feed has its own subscription URL, so it can be revoked separately. Append `?scope=team` or
@@ -127,14 +124,7 @@ def create(
     return created(f"/api/v1/calendar-feeds/{feed.id}", _shown(context, feed))
 
 
-@operation(
-    "DELETE",
-    "/calendar-feeds/{id}",
-    tag=CALENDAR_FEEDS,
-    scope="calendar:write",
-    status=204,
-    resource=get,
-)
+@operation("DELETE", "/calendar-feeds/{id}", resource=get)
 def revoke(tx: Transaction, context: RequestContext) -> None:
     """Revoke a calendar feed.
 
@@ -147,7 +137,6 @@ def revoke(tx: Transaction, context: RequestContext) -> None:
     "GET",
     "/calendar-feeds/token",
     tag=CALENDAR_FEEDS,
-    scope="calendar:read",
     may_write=True,
     shows_secret=True,
     refusals=(feeds.FeedTokenUnreadable,),
@@ -161,13 +150,7 @@ def token(tx: Transaction, context: RequestContext) -> FeedTokenRecord:
     return _paths(feeds.readable_token(own), own)
 
 
-@operation(
-    "POST",
-    "/calendar-feeds/regenerate",
-    tag=CALENDAR_FEEDS,
-    scope="calendar:write",
-    shows_secret=True,
-)
+@operation("POST", "/calendar-feeds/regenerate", tag=CALENDAR_FEEDS, shows_secret=True)
 def regenerate(tx: Transaction, context: RequestContext) -> FeedTokenRecord:
     """Replace the caller's own feed token.
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from api.http.context import RequestContext, Result, created
+from api.http.context import Created, RequestContext, created
 from api.http.fields import ABSENT, Body, Days, Listing, Name, Paged, Uuid, in_half_days, listing
 from api.http.operations import Tag, operation
 from api.routes import effects
@@ -22,6 +22,7 @@ DEPARTMENTS = Tag(
     "Departments",
     "Groups of people. A department's manager approves for it, and it may have an allowance of its "
     "own.",
+    "departments",
 )
 
 _RULES = (
@@ -53,9 +54,7 @@ class ListOfDepartments(Paged):
     manager_id: Annotated[Uuid | None, Field(description="Departments that they manage.")] = None
 
 
-@operation(
-    "GET", "/departments", tag=DEPARTMENTS, scope="departments:read", refusals=(errors.NotFound,)
-)
+@operation("GET", "/departments", tag=DEPARTMENTS, refusals=(errors.NotFound,))
 def page(tx: Transaction, context: RequestContext, query: ListOfDepartments) -> Listing[Department]:
     """List departments.
 
@@ -65,14 +64,7 @@ def page(tx: Transaction, context: RequestContext, query: ListOfDepartments) -> 
     return listing(page)
 
 
-@operation(
-    "GET",
-    "/departments/{id}",
-    tag=DEPARTMENTS,
-    scope="departments:read",
-    kind="department",
-    is_resource=True,
-)
+@operation("GET", "/departments/{id}", tag=DEPARTMENTS, kind="department", is_resource=True)
 def get(tx: Transaction, context: RequestContext) -> Department:
     """Read a department.
 
@@ -84,16 +76,13 @@ def get(tx: Transaction, context: RequestContext) -> Department:
 @operation(
     "POST",
     "/departments",
-    tag=DEPARTMENTS,
-    scope="departments:write",
     role="admin",
-    status=201,
     resource=get,
     refusals=(errors.NameTaken,),
     rules=_RULES,
     example={"name": "Research", "default_leave_allowance": 27.5},
 )
-def create(tx: Transaction, context: RequestContext, body: NewDepartment) -> Result[Department]:
+def create(tx: Transaction, context: RequestContext, body: NewDepartment) -> Created[Department]:
     """Create a department.
 
     People belong to it through their `department_id`. Its manager approves leave for people without
@@ -106,8 +95,6 @@ def create(tx: Transaction, context: RequestContext, body: NewDepartment) -> Res
 @operation(
     "PATCH",
     "/departments/{id}",
-    tag=DEPARTMENTS,
-    scope="departments:write",
     role="admin",
     resource=get,
     dry_run=effects.shown,
@@ -129,10 +116,7 @@ def update(tx: Transaction, context: RequestContext, body: DepartmentChanges) ->
 @operation(
     "DELETE",
     "/departments/{id}",
-    tag=DEPARTMENTS,
-    scope="departments:write",
     role="admin",
-    status=204,
     resource=get,
     refusals=(errors.InUse, people_changes.ChangedMeanwhile),
 )

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from api.http.context import RequestContext, Result, created
+from api.http.context import Created, RequestContext, created
 from api.http.fields import ABSENT, Body, Listing, Paged, Uuid, Word, listing
 from api.http.operations import operation
 from api.routes.organisation import ORGANISATION
@@ -38,7 +38,7 @@ class NewDigest(DigestChanges):
     channel: Annotated[Word, Field(description="The id of a Slack channel.")]
 
 
-@operation("GET", "/digests", tag=ORGANISATION, scope="organisation:read", role="admin")
+@operation("GET", "/digests", tag=ORGANISATION, role="admin")
 def page(tx: Transaction, context: RequestContext, query: Paged) -> Listing[ChannelDigest]:
     """List digests.
 
@@ -49,15 +49,7 @@ def page(tx: Transaction, context: RequestContext, query: Paged) -> Listing[Chan
     return listing(page)
 
 
-@operation(
-    "GET",
-    "/digests/{id}",
-    tag=ORGANISATION,
-    scope="organisation:read",
-    role="admin",
-    kind="digest",
-    is_resource=True,
-)
+@operation("GET", "/digests/{id}", tag=ORGANISATION, role="admin", kind="digest", is_resource=True)
 def get(tx: Transaction, context: RequestContext) -> ChannelDigest:
     """Read a digest.
 
@@ -69,16 +61,13 @@ def get(tx: Transaction, context: RequestContext) -> ChannelDigest:
 @operation(
     "POST",
     "/digests",
-    tag=ORGANISATION,
-    scope="organisation:write",
     role="admin",
-    status=201,
     resource=get,
     refusals=(errors.AlreadyExists, channel_digests.TooManyDigests),
     rules=_RULES,
     example={"channel": "C024BE91L", "frequency": "weekly", "locale": "en"},
 )
-def create(tx: Transaction, context: RequestContext, body: NewDigest) -> Result[ChannelDigest]:
+def create(tx: Transaction, context: RequestContext, body: NewDigest) -> Created[ChannelDigest]:
     """Create a digest.
 
     Posted at 09:00 in the organisation's time zone, on its working days: `daily` who is out today,
@@ -93,8 +82,6 @@ def create(tx: Transaction, context: RequestContext, body: NewDigest) -> Result[
 @operation(
     "PATCH",
     "/digests/{id}",
-    tag=ORGANISATION,
-    scope="organisation:write",
     role="admin",
     resource=get,
     refusals=(errors.AlreadyExists, people_changes.ChangedMeanwhile),
@@ -110,15 +97,7 @@ def update(tx: Transaction, context: RequestContext, body: DigestChanges) -> Cha
     return channel_digests.update(tx, context.id, body.sent(), by=context.caller, now=context.now)
 
 
-@operation(
-    "DELETE",
-    "/digests/{id}",
-    tag=ORGANISATION,
-    scope="organisation:write",
-    role="admin",
-    status=204,
-    resource=get,
-)
+@operation("DELETE", "/digests/{id}", role="admin", resource=get)
 def delete(tx: Transaction, context: RequestContext) -> None:
     """Delete a digest.
 

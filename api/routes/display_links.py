@@ -11,7 +11,7 @@ from typing import Annotated
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from api.http.context import RequestContext, Result, created
+from api.http.context import Created, RequestContext, created
 from api.http.fields import ABSENT, Body, Listing, Name, Paged, Uuid, listing_of
 from api.http.operations import operation
 from api.routes.calendar_feeds import CALENDAR_FEEDS, Url
@@ -60,14 +60,7 @@ class NewDisplayLink(DisplayLinkChanges):
     name: Annotated[Name, Field(description="Where the link is used.")]
 
 
-@operation(
-    "GET",
-    "/display-links",
-    tag=CALENDAR_FEEDS,
-    scope="calendar:read",
-    role="admin",
-    shows_secret=True,
-)
+@operation("GET", "/display-links", tag=CALENDAR_FEEDS, role="admin", shows_secret=True)
 def page(tx: Transaction, context: RequestContext, query: Paged) -> Listing[DisplayLinkRecord]:
     """List display links.
 
@@ -81,7 +74,6 @@ def page(tx: Transaction, context: RequestContext, query: Paged) -> Listing[Disp
     "GET",
     "/display-links/{id}",
     tag=CALENDAR_FEEDS,
-    scope="calendar:read",
     role="admin",
     kind="display link",
     is_resource=True,
@@ -98,10 +90,7 @@ def get(tx: Transaction, context: RequestContext) -> DisplayLinkRecord:
 @operation(
     "POST",
     "/display-links",
-    tag=CALENDAR_FEEDS,
-    scope="calendar:write",
     role="admin",
-    status=201,
     resource=get,
     shows_secret=True,
     refusals=(display_links.TooManyDisplayLinks,),
@@ -110,7 +99,7 @@ def get(tx: Transaction, context: RequestContext) -> DisplayLinkRecord:
 )
 def create(
     tx: Transaction, context: RequestContext, body: NewDisplayLink
-) -> Result[DisplayLinkRecord]:
+) -> Created[DisplayLinkRecord]:
     """Create a display link.
 
     A web page for a screen in the kitchen or a wiki: who is out in the five weeks from today. It
@@ -125,8 +114,6 @@ def create(
 @operation(
     "PATCH",
     "/display-links/{id}",
-    tag=CALENDAR_FEEDS,
-    scope="calendar:write",
     role="admin",
     resource=get,
     shows_secret=True,
@@ -143,15 +130,7 @@ def update(tx: Transaction, context: RequestContext, body: DisplayLinkChanges) -
     return _shown(context, link)
 
 
-@operation(
-    "DELETE",
-    "/display-links/{id}",
-    tag=CALENDAR_FEEDS,
-    scope="calendar:write",
-    role="admin",
-    status=204,
-    resource=get,
-)
+@operation("DELETE", "/display-links/{id}", role="admin", resource=get)
 def revoke(tx: Transaction, context: RequestContext) -> None:
     """Revoke a display link.
 

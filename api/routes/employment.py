@@ -8,21 +8,17 @@ from typing import Annotated
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from api.http.context import RequestContext, Result, created
+from api.http.context import Created, RequestContext, created
 from api.http.fields import ABSENT, Day, Listing, whole
-from api.http.operations import lock_organisation, operation
+from api.http.operations import operation
 from api.routes import effects
-from api.routes.users import USERS, DatedFields
+from api.routes.users import USERS, DatedFields, lock
 from storage.admin import employment_records, people_status
 from storage.base import errors
 from storage.base.shapes import Id, days_or_none
-from storage.base.values import (
-    EmploymentRecord,
-    User,
-)
+from storage.base.values import EmploymentRecord, User
 from storage.db.database import Transaction
-from storage.outbox import organisation_config
-from storage.people import people_changes, people_rows
+from storage.people import people_changes
 
 _PATH = "/users/{id}/employment"
 
@@ -43,11 +39,6 @@ _CHANGE_REFUSALS = (
     employment_records.EmploymentRecordExists,
     people_status.UserArchived,
     people_changes.ChangedMeanwhile,
-)
-
-_RECOUNTS = (
-    "Pending and approved leave on days whose working days or public holidays change is "
-    "recalculated in the same step, past days included."
 )
 
 
@@ -85,28 +76,7 @@ class DatedRecord(TypedDict):
     department_id: Id | None
 
 
-def _dated_record(
-    value: EmploymentRecord, valid_from: date | None, organisation_working_days: tuple[str, ...]
-) -> DatedRecord:
-    return {
-        "id": value.id,
-        "valid_from": valid_from,
-        "working_days": list(value.working_days or organisation_working_days),
-        "leave_allowance": days_or_none(value.leave_allowance_half_days),
-        "public_holiday_country_code": value.public_holiday_country_code,
-        "department_id": value.department_id,
-    }
-
-
-def lock(tx: Transaction, context: RequestContext) -> None:
-    # In the order of changes of a person, to avoid deadlocks.
-    lock_organisation(tx, context)
-    people_rows.get(tx, context.id, by=context.caller, for_update=True)
-
-
-@operation(
-    "GET", _PATH, tag=USERS, scope="users:read", kind="user", refusals=(errors.InsufficientRole,)
-)
+@operation("GET", _PATH, tag=USERS, kind="user", refusals=(errors.InsufficientRole,))
 def list_all(tx: Transaction, context: RequestContext) -> Listing[DatedRecord]:
     """List employment records.
 
@@ -123,10 +93,8 @@ def list_all(tx: Transaction, context: RequestContext) -> Listing[DatedRecord]:
     "POST",
     _PATH,
     tag=USERS,
-    scope="users:write",
     role="admin",
     kind="user",
-    status=201,
     dry_run=effects.shown,
     refusals=(*_CHANGE_REFUSALS, employment_records.TooManyRecords),
     rules=_FIELD_RULES,
@@ -138,7 +106,7 @@ def list_all(tx: Transaction, context: RequestContext) -> Listing[DatedRecord]:
 )
 def create(
     tx: Transaction, context: RequestContext, body: NewEmploymentRecord
-) -> Result[DatedRecord]:
+) -> Created[DatedRecord]:
     """Add an employment record.
 
     From `valid_from`, which may be in the past, until the next record begins. Fields that are not
@@ -163,7 +131,6 @@ def create(
     "GET",
     _PATH + "/{record_id}",
     tag=USERS,
-    scope="users:read",
     kind="employment record",
     is_resource=True,
     refusals=(errors.InsufficientRole,),
@@ -182,8 +149,6 @@ def get(tx: Transaction, context: RequestContext) -> DatedRecord:
 @operation(
     "PATCH",
     _PATH + "/{record_id}",
-    tag=USERS,
-    scope="users:write",
     role="admin",
     resource=get,
     dry_run=effects.shown,
@@ -214,10 +179,7 @@ def update(tx: Transaction, context: RequestContext, body: EmploymentRecordChang
 @operation(
     "DELETE",
     _PATH + "/{record_id}",
-    tag=USERS,
-    scope="users:write",
     role="admin",
-    status=204,
     resource=get,
     dry_run=effects.shown,
     lock=lock,
@@ -247,12 +209,15 @@ def remove(tx: Transaction, context: RequestContext) -> None:
 def _shown(
     tx: Transaction, context: RequestContext, user: User, record: EmploymentRecord
 ) -> DatedRecord:
-    organisation = organisation_config.of_organisation(
-        tx, context.caller.organisation_id, context.reference_version
-    ).organisation
-    return _dated_record(
-        record, employment_records.shown_from(user, record), organisation.working_days
-    )
+    working_days = record.working_days or context.config(tx).organisation.working_days
+    return {
+        "id": record.id,
+        "valid_from": employment_records.shown_from(user, record),
+        "working_days": list(working_days),
+        "leave_allowance": days_or_none(record.leave_allowance_half_days),
+        "public_holiday_country_code": record.public_holiday_country_code,
+        "department_id": record.department_id,
+    }
 
 
 OPERATIONS = (list_all, create, get, update, remove)

@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from api.http.context import RequestContext, Result, created
+from api.http.context import Created, RequestContext, created
 from api.http.fields import Body, Day, LongText, Uuid
 from api.http.operations import operation
 from api.routes.leave_requests import LEAVE_REQUESTS
@@ -50,9 +50,7 @@ class InterruptedRecord(TypedDict):
     "POST",
     "/leave-requests/{id}/interruptions",
     tag=LEAVE_REQUESTS,
-    scope="leave:write",
     kind="leave request",
-    status=201,
     refusals=(
         errors.InvalidTransition,
         errors.InsufficientRole,
@@ -84,7 +82,7 @@ class InterruptedRecord(TypedDict):
 )
 def interrupt(
     tx: Transaction, context: RequestContext, body: NewInterruption
-) -> Result[InterruptedRecord]:
+) -> Created[InterruptedRecord]:
     """Interrupt approved leave.
 
     For a person who fell ill on leave, also afterwards. The halves between the two dates leave the

@@ -8,7 +8,7 @@ from typing import Annotated, Final
 from pydantic import ConfigDict, Field, with_config
 from typing_extensions import TypedDict
 
-from api.http.context import RequestContext, Result, created
+from api.http.context import Created, RequestContext, created
 from api.http.fields import (
     Body,
     Day,
@@ -20,7 +20,7 @@ from api.http.fields import (
     pagination,
 )
 from api.http.operations import Tag, operation
-from api.routes.leave_requests import DRAFT_RULES, Cover
+from api.routes.leave_requests import DRAFT_RULES, Cover, lock
 from storage.base import errors
 from storage.base.shapes import Days, Id, days_of
 from storage.base.values import LeaveRequest, LeaveStatus
@@ -28,14 +28,13 @@ from storage.db.database import Transaction
 from storage.db.pages import PageOf
 from storage.leave import leave_lists, leave_reading, leave_requests, leave_types
 from storage.leave.drafts import Draft
-from storage.outbox import organisation_config
-from storage.outbox.organisation_config import OrganisationConfig
 from storage.rules import counted_days
 
 LEAVE = Tag(
     "Leave (second variant)",
     "The same leave in a simpler shape: leave types by code, whole days, an object with "
     "`requests`.",
+    "leave",
 )
 
 # The maximum length of an unpaged list.
@@ -112,17 +111,7 @@ def _leave_record(request: LeaveRequest, leave_type_code: str) -> LeaveRecord:
     }
 
 
-def lock(tx: Transaction, context: RequestContext) -> None:
-    leave_requests.lock(tx, context.id, by=context.caller, now=context.now)
-
-
-@operation(
-    "GET",
-    "/leave",
-    tag=LEAVE,
-    scope="leave:read",
-    refusals=(errors.NotFound,),
-)
+@operation("GET", "/leave", tag=LEAVE, refusals=(errors.NotFound,))
 def list_visible(
     tx: Transaction, context: RequestContext, query: ListOfLeave
 ) -> PagedLeaveListing | LeaveListing:
@@ -140,21 +129,14 @@ def list_visible(
         starts_after=query.start_date,
         starts_before=query.end_date,
     )
-    types = _config(tx, context).leave_types
+    types = context.config(tx).leave_types
     requests = [_leave_record(request, types[request.leave_type_id].code) for request in page.items]
     if query.is_paged or page.next_cursor is not None:
         return {"requests": requests, "pagination": pagination(page)}
     return {"requests": requests}
 
 
-@operation(
-    "GET",
-    "/leave/{id}",
-    tag=LEAVE,
-    scope="leave:read",
-    kind="leave request",
-    is_resource=True,
-)
+@operation("GET", "/leave/{id}", tag=LEAVE, kind="leave request", is_resource=True)
 def get(tx: Transaction, context: RequestContext) -> LeaveRecord:
     """Read leave (variant 2).
 
@@ -168,20 +150,17 @@ def get(tx: Transaction, context: RequestContext) -> LeaveRecord:
 @operation(
     "POST",
     "/leave",
-    tag=LEAVE,
-    scope="leave:write",
-    status=201,
     resource=get,
     refusals=(errors.OverlappingLeave, errors.InsufficientAllowance),
     rules=DRAFT_RULES,
     example={"leave_type": "annual", "start_date": "2026-08-03", "end_date": "2026-08-07"},
 )
-def create(tx: Transaction, context: RequestContext, body: NewLeave) -> Result[LeaveRecord]:
+def create(tx: Transaction, context: RequestContext, body: NewLeave) -> Created[LeaveRecord]:
     """Request leave (variant 2).
 
     For the caller, with the same rules as `POST /leave-requests`.
     """
-    leave_type = leave_types.by_word(_config(tx, context), body.leave_type)
+    leave_type = leave_types.by_word(context.config(tx), body.leave_type)
     draft = Draft(
         leave_type_id=leave_type.id,
         start_date=body.start_date,
@@ -198,8 +177,6 @@ def create(tx: Transaction, context: RequestContext, body: NewLeave) -> Result[L
 @operation(
     "DELETE",
     "/leave/{id}",
-    tag=LEAVE,
-    scope="leave:write",
     resource=get,
     lock=lock,
     refusals=(
@@ -222,13 +199,7 @@ def cancel(tx: Transaction, context: RequestContext) -> LeaveRecord:
 
 
 def _shown(tx: Transaction, context: RequestContext, request: LeaveRequest) -> LeaveRecord:
-    return _leave_record(request, _config(tx, context).leave_types[request.leave_type_id].code)
-
-
-def _config(tx: Transaction, context: RequestContext) -> OrganisationConfig:
-    return organisation_config.of_organisation(
-        tx, context.caller.organisation_id, context.reference_version
-    )
+    return _leave_record(request, context.config(tx).leave_types[request.leave_type_id].code)
 
 
 OPERATIONS = (list_visible, create, get, cancel)

@@ -6,7 +6,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
-from api.http.context import RequestContext, Result, created
+from api.http.context import Created, RequestContext, created
 from api.http.fields import ABSENT, Body, Day, LastDay, Listing, LongText, Paged, Uuid, pagination
 from api.http.operations import Tag, operation
 from api.routes import preview_records
@@ -30,6 +30,7 @@ LEAVE_REQUESTS = Tag(
     "Leave requests and their status: pending, approved, declined or cancelled. Every request is "
     "counted over the person's working days and public holidays, and checked for overlap, "
     "allowance and the rules of its leave type.",
+    "leave",
 )
 
 # Field codes of the rules for every draft.
@@ -147,7 +148,6 @@ def lock(tx: Transaction, context: RequestContext) -> None:
     "GET",
     "/leave-requests",
     tag=LEAVE_REQUESTS,
-    scope="leave:read",
     refusals=(errors.InsufficientRole, errors.NotFound),
     rules=("to_before_from",),
 )
@@ -175,12 +175,7 @@ def page(
 
 
 @operation(
-    "GET",
-    "/leave-requests/{id}",
-    tag=LEAVE_REQUESTS,
-    scope="leave:read",
-    kind="leave request",
-    is_resource=True,
+    "GET", "/leave-requests/{id}", tag=LEAVE_REQUESTS, kind="leave request", is_resource=True
 )
 def get(tx: Transaction, context: RequestContext) -> LeaveRequestRecord:
     """Read a leave request.
@@ -194,9 +189,6 @@ def get(tx: Transaction, context: RequestContext) -> LeaveRequestRecord:
 @operation(
     "POST",
     "/leave-requests",
-    tag=LEAVE_REQUESTS,
-    scope="leave:write",
-    status=201,
     resource=get,
     refusals=(
         errors.OverlappingLeave,
@@ -224,7 +216,7 @@ def get(tx: Transaction, context: RequestContext) -> LeaveRequestRecord:
 )
 def create(
     tx: Transaction, context: RequestContext, body: NewLeaveRequest
-) -> Result[LeaveRequestRecord]:
+) -> Created[LeaveRequestRecord]:
     """Request leave.
 
     Creates a request for the caller. It is approved immediately if the leave type needs no approval
@@ -254,7 +246,6 @@ def create(
     "POST",
     "/leave-requests/preview",
     tag=LEAVE_REQUESTS,
-    scope="leave:read",
     kind="leave request",
     only_reads=True,
     refusals=(
@@ -320,7 +311,6 @@ def _draft(body: NewLeaveRequest) -> Draft:
     "GET",
     "/leave-requests/{id}/days",
     tag=LEAVE_REQUESTS,
-    scope="leave:read",
     kind="leave request",
     # Loading a country's holidays takes some 300 ms, once per process.
 )
@@ -338,8 +328,6 @@ def explain(tx: Transaction, context: RequestContext) -> DaysRecord:
 @operation(
     "PATCH",
     "/leave-requests/{id}",
-    tag=LEAVE_REQUESTS,
-    scope="leave:write",
     resource=get,
     lock=lock,
     refusals=(
@@ -388,9 +376,7 @@ def edit(tx: Transaction, context: RequestContext, body: LeaveRequestChanges) ->
     "DELETE",
     "/leave-requests/{id}/amendment",
     tag=LEAVE_REQUESTS,
-    scope="leave:write",
     kind="leave request",
-    status=204,
     refusals=(errors.InsufficientRole, errors.InvalidTransition),
 )
 def withdraw_amendment(tx: Transaction, context: RequestContext) -> None:
@@ -405,8 +391,6 @@ def withdraw_amendment(tx: Transaction, context: RequestContext) -> None:
 @operation(
     "POST",
     "/leave-requests/{id}/cancel",
-    tag=LEAVE_REQUESTS,
-    scope="leave:write",
     resource=get,
     refusals=(
         errors.InvalidTransition,

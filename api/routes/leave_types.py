@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from api.http.context import RequestContext, Result, created
+from api.http.context import Created, RequestContext, created
 from api.http.fields import ABSENT, Body, Colour, Flag, Listing, Name, Paged, Word, is_true, listing
 from api.http.operations import Tag, operation
 from api.routes import effects
@@ -18,7 +18,9 @@ from storage.leave import leave_types
 from storage.people import people_changes
 
 LEAVE_TYPES = Tag(
-    "Leave types", "Types of leave, such as annual or sick leave, and the rules of each."
+    "Leave types",
+    "Types of leave, such as annual or sick leave, and the rules of each.",
+    "organisation",
 )
 
 _RULES = (
@@ -88,7 +90,11 @@ class ListOfLeaveTypes(Paged):
     ] = None
 
 
-@operation("GET", "/leave-types", tag=LEAVE_TYPES, scope="organisation:read")
+@operation(
+    "GET",
+    "/leave-types",
+    tag=LEAVE_TYPES,
+)
 def page(tx: Transaction, context: RequestContext, query: ListOfLeaveTypes) -> Listing[LeaveType]:
     """List leave types.
 
@@ -99,14 +105,7 @@ def page(tx: Transaction, context: RequestContext, query: ListOfLeaveTypes) -> L
     return listing(page)
 
 
-@operation(
-    "GET",
-    "/leave-types/{id}",
-    tag=LEAVE_TYPES,
-    scope="organisation:read",
-    kind="leave type",
-    is_resource=True,
-)
+@operation("GET", "/leave-types/{id}", tag=LEAVE_TYPES, kind="leave type", is_resource=True)
 def get(tx: Transaction, context: RequestContext) -> LeaveType:
     """Read a leave type.
 
@@ -118,16 +117,13 @@ def get(tx: Transaction, context: RequestContext) -> LeaveType:
 @operation(
     "POST",
     "/leave-types",
-    tag=LEAVE_TYPES,
-    scope="organisation:write",
     role="admin",
-    status=201,
     resource=get,
     refusals=(errors.CodeTaken, errors.NameTaken, leave_types.TooManyLeaveTypes),
     rules=_RULES,
     example={"name": "Study leave", "code": "study", "max_consecutive_days": 5},
 )
-def create(tx: Transaction, context: RequestContext, body: NewLeaveType) -> Result[LeaveType]:
+def create(tx: Transaction, context: RequestContext, body: NewLeaveType) -> Created[LeaveType]:
     """Create a leave type.
 
     By default, a leave type needs approval, is paid and is deducted from the allowance. Its name is
@@ -141,8 +137,6 @@ def create(tx: Transaction, context: RequestContext, body: NewLeaveType) -> Resu
 @operation(
     "PATCH",
     "/leave-types/{id}",
-    tag=LEAVE_TYPES,
-    scope="organisation:write",
     role="admin",
     resource=get,
     dry_run=effects.shown,
@@ -170,10 +164,7 @@ def update(tx: Transaction, context: RequestContext, body: LeaveTypeChanges) -> 
 @operation(
     "DELETE",
     "/leave-types/{id}",
-    tag=LEAVE_TYPES,
-    scope="organisation:write",
     role="admin",
-    status=204,
     resource=get,
     refusals=(people_changes.ChangedMeanwhile,),
 )

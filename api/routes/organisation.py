@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import datetime
 from typing import Annotated, Any
 
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from api.http.context import RequestContext, Result, created
+from api.http.context import Created, RequestContext, created
 from api.http.fields import (
     ABSENT,
     NO_NUL,
@@ -35,17 +34,20 @@ from storage.base.values import (
     Organisation,
 )
 from storage.db.database import Transaction
-from storage.outbox import organisation_config
+from storage.outbox.organisation_config import OrganisationConfig
 from storage.people import holiday_sets, people_changes, public_holidays
 from storage.rules import holiday_calendar
 
 ORGANISATION = Tag(
-    "Organisation", "The organisation that the API key belongs to, and its settings."
+    "Organisation",
+    "The organisation that the API key belongs to, and its settings.",
+    "organisation",
 )
 HOLIDAY_SETS = Tag(
     "Public holiday sets",
     "Public holidays of countries and regions. A person has those of their own country code, or "
     "else the organisation's.",
+    "organisation",
 )
 
 
@@ -162,7 +164,7 @@ class HolidaySetRecord(TypedDict):
     created_at: datetime
 
 
-@operation("GET", "/organisation", tag=ORGANISATION, scope="organisation:read", is_resource=True)
+@operation("GET", "/organisation", tag=ORGANISATION, is_resource=True)
 def get(tx: Transaction, context: RequestContext) -> Organisation:
     """Read the organisation.
 
@@ -175,7 +177,6 @@ def get(tx: Transaction, context: RequestContext) -> Organisation:
     "GET",
     "/organisation/public-holiday-sets/{id}",
     tag=HOLIDAY_SETS,
-    scope="organisation:read",
     kind="public holiday set",
     is_resource=True,
 )
@@ -184,14 +185,13 @@ def get_set(tx: Transaction, context: RequestContext) -> HolidaySetRecord:
 
     One country or region, with its number of public holidays this year.
     """
-    return _set(tx, context)
+    config = context.config(tx)
+    return _shown(config, holiday_sets.get(config, context.id), context.now)
 
 
 @operation(
     "PATCH",
     "/organisation",
-    tag=ORGANISATION,
-    scope="organisation:write",
     role="admin",
     resource=get,
     dry_run=effects.shown,
@@ -230,7 +230,6 @@ def update(tx: Transaction, context: RequestContext, body: OrganisationChanges) 
     "GET",
     "/organisation/public-holiday-sets",
     tag=HOLIDAY_SETS,
-    scope="organisation:read",
     # Loading a country's holidays takes some 300 ms, once per process.
 )
 def page_of_sets(
@@ -241,16 +240,14 @@ def page_of_sets(
     The countries and regions whose public holidays the organisation observes.
     """
     page = holiday_sets.page(tx, query.page, by=context.caller)
-    return listing_of(page, _shown(tx, context))
+    config = context.config(tx)
+    return listing_of(page, lambda holiday_set: _shown(config, holiday_set, context.now))
 
 
 @operation(
     "POST",
     "/organisation/public-holiday-sets",
-    tag=HOLIDAY_SETS,
-    scope="organisation:write",
     role="admin",
-    status=201,
     resource=get_set,
     # Loads the country's holidays, if this process has not used them yet.
     dry_run=effects.shown,
@@ -261,7 +258,7 @@ def page_of_sets(
 )
 def add_set(
     tx: Transaction, context: RequestContext, body: NewHolidaySet
-) -> Result[HolidaySetRecord]:
+) -> Created[HolidaySetRecord]:
     """Add a country's public holidays.
 
     A country without a region has only its national holidays. `categories` chooses which days of
@@ -274,15 +271,13 @@ def add_set(
     )
     return created(
         f"/api/v1/organisation/public-holiday-sets/{holiday_set.id}",
-        _shown(tx, context)(holiday_set),
+        _shown(context.config(tx), holiday_set, context.now),
     )
 
 
 @operation(
     "PATCH",
     "/organisation/public-holiday-sets/{id}",
-    tag=HOLIDAY_SETS,
-    scope="organisation:write",
     role="admin",
     resource=get_set,
     dry_run=effects.shown,
@@ -307,36 +302,22 @@ def change_set(
             now=context.now,
             recorder=context.recorder,
         )
-    return _set(tx, context)
+    config = context.config(tx)
+    return _shown(config, holiday_sets.get(config, context.id), context.now)
 
 
-def _set(tx: Transaction, context: RequestContext) -> HolidaySetRecord:
-    config = organisation_config.of_organisation(
-        tx, context.caller.organisation_id, context.reference_version
-    )
-    return _shown(tx, context)(holiday_sets.get(config, context.id))
-
-
-def _shown(tx: Transaction, context: RequestContext) -> Callable[[HolidaySet], HolidaySetRecord]:
-    config = organisation_config.of_organisation(
-        tx, context.caller.organisation_id, context.reference_version
-    )
-    year = context.now.year
-
-    def show(holiday_set: HolidaySet) -> HolidaySetRecord:
-        code = holiday_set.country_code
-        return {
-            "id": holiday_set.id,
-            "country_code": code,
-            "country_name": holiday_calendar.country_name(code),
-            "has_regions": holiday_calendar.has_regions(code),
-            "categories": list(holiday_set.categories),
-            "available_categories": list(holiday_calendar.categories(code)),
-            "holiday_count": public_holidays.holiday_count(config, code, year),
-            "created_at": holiday_set.created_at,
-        }
-
-    return show
+def _shown(config: OrganisationConfig, holiday_set: HolidaySet, now: datetime) -> HolidaySetRecord:
+    code = holiday_set.country_code
+    return {
+        "id": holiday_set.id,
+        "country_code": code,
+        "country_name": holiday_calendar.country_name(code),
+        "has_regions": holiday_calendar.has_regions(code),
+        "categories": list(holiday_set.categories),
+        "available_categories": list(holiday_calendar.categories(code)),
+        "holiday_count": public_holidays.holiday_count(config, code, now.year),
+        "created_at": holiday_set.created_at,
+    }
 
 
 OPERATIONS = (get, update, page_of_sets, get_set, add_set, change_set)

@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from api.http.context import RequestContext, Result, created
+from api.http.context import Created, RequestContext, created
 from api.http.fields import Body, Day, Listing, Name, Paged, Query, listing, whole
 from api.http.operations import operation
 from api.routes import effects, organisation
@@ -22,7 +22,6 @@ from storage.base.values import (
     HalfDay,
 )
 from storage.db.database import Transaction
-from storage.outbox import organisation_config
 from storage.people import holiday_sets, public_holidays
 from storage.rules import holiday_calendar
 
@@ -90,7 +89,6 @@ def _country_record(value: Country) -> CountryRecord:
     "GET",
     f"{_SET}/holidays",
     tag=HOLIDAY_SETS,
-    scope="organisation:read",
     kind="public holiday set",
     # Loading a country's holidays takes some 300 ms, once per process.
 )
@@ -103,22 +101,14 @@ def holidays(
     override has turned back into an ordinary day (`is_holiday` is false). The list is not paged;
     without `year` it is for the current year.
     """
-    config = organisation_config.of_organisation(
-        tx, context.caller.organisation_id, context.reference_version
-    )
+    config = context.config(tx)
     holiday_set = holiday_sets.get(config, context.id)
     year = query.year or local_day(context.now, config.organisation.timezone).year
     holidays = public_holidays.year_of(config, holiday_set.country_code, year)
     return whole(holidays)
 
 
-@operation(
-    "GET",
-    f"{_SET}/overrides",
-    tag=HOLIDAY_SETS,
-    scope="organisation:read",
-    kind="public holiday set",
-)
+@operation("GET", f"{_SET}/overrides", tag=HOLIDAY_SETS, kind="public holiday set")
 def page_of_overrides(
     tx: Transaction, context: RequestContext, query: Paged
 ) -> Listing[HolidayOverride]:
@@ -134,10 +124,8 @@ def page_of_overrides(
     "POST",
     f"{_SET}/overrides",
     tag=HOLIDAY_SETS,
-    scope="organisation:write",
     role="admin",
     kind="public holiday set",
-    status=201,
     dry_run=effects.shown,
     refusals=(errors.AlreadyExists, holiday_overrides.TooManyOverrides),
     rules=("control_character", "invalid_length", "no_visible_letter", "out_of_range"),
@@ -145,7 +133,7 @@ def page_of_overrides(
 )
 def add_override(
     tx: Transaction, context: RequestContext, body: NewHolidayOverride
-) -> Result[HolidayOverride]:
+) -> Created[HolidayOverride]:
     """Add an override.
 
     Makes a date a public holiday or, with `is_holiday` false, an ordinary day; with `half`, only
@@ -172,10 +160,8 @@ def add_override(
     "DELETE",
     _SET + "/overrides/{override_id}",
     tag=HOLIDAY_SETS,
-    scope="organisation:write",
     role="admin",
     kind="public holiday set",
-    status=204,
     dry_run=effects.shown,
 )
 def remove_override(tx: Transaction, context: RequestContext) -> None:
@@ -193,10 +179,7 @@ def remove_override(tx: Transaction, context: RequestContext) -> None:
 @operation(
     "DELETE",
     _SET,
-    tag=HOLIDAY_SETS,
-    scope="organisation:write",
     role="admin",
-    status=204,
     resource=organisation.get_set,
     # Also deletes up to 500 overrides.
     dry_run=effects.shown,
@@ -215,7 +198,6 @@ def remove_set(tx: Transaction, context: RequestContext) -> None:
     "GET",
     "/countries",
     tag=HOLIDAY_SETS,
-    scope="organisation:read",
     # Loading all countries takes a second, once per process.
 )
 def countries(tx: Transaction, context: RequestContext) -> Listing[CountryRecord]:

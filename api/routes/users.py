@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from api.http.context import RequestContext, Result, created
+from api.http.context import Created, RequestContext, Result, created
 from api.http.fields import (
     ABSENT,
     MAX_PAGE,
@@ -43,7 +43,6 @@ from storage.base.values import (
 )
 from storage.db.database import Transaction
 from storage.db.pages import PageOf
-from storage.outbox import organisation_config
 from storage.people import approvers, people_changes, people_lists, people_rows
 from storage.workspaces import slack_profiles
 
@@ -51,6 +50,7 @@ USERS = Tag(
     "Users",
     "The people of the organisation: roles, managers, working days, holidays. Archived people stay "
     "on record.",
+    "users",
 )
 
 VARIANT_HEADER = {
@@ -268,7 +268,6 @@ def lock(tx: Transaction, context: RequestContext) -> None:
     "GET",
     "/users",
     tag=USERS,
-    scope="users:read",
     refusals=(errors.NotFound,),
     rules=("unknown_variant",),
     header_parameters=(VARIANT_HEADER,),
@@ -308,7 +307,7 @@ def list_all(
     return Result(body=users, headers=headers)
 
 
-@operation("GET", "/users/{id}", tag=USERS, scope="users:read", kind="user", is_resource=True)
+@operation("GET", "/users/{id}", tag=USERS, kind="user", is_resource=True)
 def get(tx: Transaction, context: RequestContext) -> UserRecord:
     """Read a user.
 
@@ -321,16 +320,13 @@ def get(tx: Transaction, context: RequestContext) -> UserRecord:
 @operation(
     "POST",
     "/users",
-    tag=USERS,
-    scope="users:write",
     role="admin",
-    status=201,
     resource=get,
     refusals=(errors.EmailTaken,),
     rules=(*_RULES, "invalid_email", "mixed_scripts"),
     example={"email": "ada@example.com", "first_name": "Ada", "last_name": "Lovelace"},
 )
-def create(tx: Transaction, context: RequestContext, body: NewUser) -> Result[UserRecord]:
+def create(tx: Transaction, context: RequestContext, body: NewUser) -> Created[UserRecord]:
     """Create a user.
 
     The person is `pending` until an API key is created for them or they first use Slack. Only
@@ -344,8 +340,6 @@ def create(tx: Transaction, context: RequestContext, body: NewUser) -> Result[Us
 @operation(
     "PATCH",
     "/users/{id}",
-    tag=USERS,
-    scope="users:write",
     resource=get,
     dry_run=effects.shown,
     lock=lock,
@@ -395,8 +389,6 @@ def update(tx: Transaction, context: RequestContext, body: UserChanges) -> UserR
 @operation(
     "DELETE",
     "/users/{id}",
-    tag=USERS,
-    scope="users:write",
     role="admin",
     resource=get,
     dry_run=effects.shown,
@@ -420,8 +412,6 @@ def archive(tx: Transaction, context: RequestContext) -> UserRecord:
 @operation(
     "POST",
     "/users/{id}/deactivate",
-    tag=USERS,
-    scope="users:write",
     role="admin",
     resource=get,
     dry_run=effects.shown,
@@ -447,8 +437,6 @@ def deactivate(tx: Transaction, context: RequestContext) -> UserRecord:
 @operation(
     "POST",
     "/users/{id}/reactivate",
-    tag=USERS,
-    scope="users:write",
     role="admin",
     resource=get,
     refusals=(
@@ -470,8 +458,6 @@ def reactivate(tx: Transaction, context: RequestContext) -> UserRecord:
 @operation(
     "POST",
     "/users/{id}/restore",
-    tag=USERS,
-    scope="users:write",
     role="admin",
     resource=get,
     is_body_optional=True,
@@ -506,8 +492,6 @@ def restore(tx: Transaction, context: RequestContext, body: RestoredUser) -> Use
 @operation(
     "POST",
     "/users/{id}/unlink-slack",
-    tag=USERS,
-    scope="users:write",
     role="admin",
     resource=get,
     refusals=(people_status.UserArchived, people_changes.ChangedMeanwhile),
@@ -527,9 +511,7 @@ def unlink_slack(tx: Transaction, context: RequestContext) -> UserRecord:
 
 def _shown(tx: Transaction, context: RequestContext, users: Sequence[User]) -> list[UserRecord]:
     """The full shape, with the organisation's working days where a user has none of their own."""
-    organisation = organisation_config.of_organisation(
-        tx, context.caller.organisation_id, context.reference_version
-    ).organisation
+    organisation = context.config(tx).organisation
     today = local_day(context.now, organisation.timezone)
     readable = approvers.may_read_employment(tx, users, by=context.caller, today=today)
     return [

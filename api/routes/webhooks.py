@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from api.http.context import RequestContext, Result, Services, created
+from api.http.context import Created, RequestContext, Services, created
 from api.http.fields import (
     ABSENT,
     NO_NUL,
@@ -38,6 +38,7 @@ from storage.webhooks import delivery_log, endpoint_health, webhooks
 WEBHOOKS = Tag(
     "Webhooks",
     "Endpoints that receive events, for admins and owners. *Events* describes what is sent.",
+    "webhooks",
 )
 
 _RULES = (
@@ -226,7 +227,7 @@ async def check_url(body: Body, services: Services) -> None:
         await webhook_urls.resolve_and_check(url, allow_private=services.allow_private_webhooks)
 
 
-@operation("GET", "/webhooks", tag=WEBHOOKS, scope="webhooks:read", role="admin")
+@operation("GET", "/webhooks", tag=WEBHOOKS, role="admin")
 def page(tx: Transaction, context: RequestContext, query: ListOfWebhooks) -> Listing[WebhookRecord]:
     """List webhooks.
 
@@ -246,15 +247,7 @@ def _record(tx: Transaction, context: RequestContext, webhook: Webhook) -> Webho
     )
 
 
-@operation(
-    "GET",
-    "/webhooks/{id}",
-    tag=WEBHOOKS,
-    scope="webhooks:read",
-    role="admin",
-    kind="webhook",
-    is_resource=True,
-)
+@operation("GET", "/webhooks/{id}", tag=WEBHOOKS, role="admin", kind="webhook", is_resource=True)
 def get(tx: Transaction, context: RequestContext) -> WebhookRecord:
     """Read a webhook.
 
@@ -267,10 +260,7 @@ def get(tx: Transaction, context: RequestContext) -> WebhookRecord:
 @operation(
     "POST",
     "/webhooks",
-    tag=WEBHOOKS,
-    scope="webhooks:write",
     role="admin",
-    status=201,
     resource=get,
     prepare=check_url,
     shows_secret=True,
@@ -280,7 +270,7 @@ def get(tx: Transaction, context: RequestContext) -> WebhookRecord:
 )
 def create(
     tx: Transaction, context: RequestContext, body: NewWebhook
-) -> Result[WebhookWithSecretRecord]:
+) -> Created[WebhookWithSecretRecord]:
     """Register a webhook.
 
     `secret` signs the deliveries (Standard Webhooks). It is only shown in this response. Private,
@@ -294,8 +284,6 @@ def create(
 @operation(
     "PATCH",
     "/webhooks/{id}",
-    tag=WEBHOOKS,
-    scope="webhooks:write",
     role="admin",
     resource=get,
     prepare=check_url,
@@ -313,15 +301,7 @@ def update(tx: Transaction, context: RequestContext, body: WebhookChanges) -> We
     return _record(tx, context, webhook)
 
 
-@operation(
-    "DELETE",
-    "/webhooks/{id}",
-    tag=WEBHOOKS,
-    scope="webhooks:write",
-    role="admin",
-    status=204,
-    resource=get,
-)
+@operation("DELETE", "/webhooks/{id}", role="admin", resource=get)
 def delete(tx: Transaction, context: RequestContext) -> None:
     """Delete a webhook.
 
@@ -334,7 +314,6 @@ def delete(tx: Transaction, context: RequestContext) -> None:
     "POST",
     "/webhooks/{id}/rotate-secret",
     tag=WEBHOOKS,
-    scope="webhooks:write",
     role="admin",
     kind="webhook",
     shows_secret=True,
@@ -352,7 +331,6 @@ def rotate_secret(tx: Transaction, context: RequestContext) -> WebhookWithSecret
     "POST",
     "/webhooks/{id}/test",
     tag=WEBHOOKS,
-    scope="webhooks:write",
     role="admin",
     kind="webhook",
     status=202,
@@ -367,14 +345,7 @@ def test(tx: Transaction, context: RequestContext) -> PingRecord:
     return {"id": event_id, "type": "ping"}
 
 
-@operation(
-    "GET",
-    "/webhooks/{id}/deliveries",
-    tag=WEBHOOKS,
-    scope="webhooks:read",
-    role="admin",
-    kind="webhook",
-)
+@operation("GET", "/webhooks/{id}/deliveries", tag=WEBHOOKS, role="admin", kind="webhook")
 def deliveries_page(
     tx: Transaction, context: RequestContext, query: ListOfDeliveries
 ) -> Listing[DeliveryRecord]:
@@ -389,12 +360,7 @@ def deliveries_page(
 
 
 @operation(
-    "GET",
-    "/webhooks/{id}/deliveries/{delivery_id}",
-    tag=WEBHOOKS,
-    scope="webhooks:read",
-    role="admin",
-    kind="delivery",
+    "GET", "/webhooks/{id}/deliveries/{delivery_id}", tag=WEBHOOKS, role="admin", kind="delivery"
 )
 def delivery(tx: Transaction, context: RequestContext) -> DeliveryWithBodyRecord:
     """Read a delivery.
@@ -410,7 +376,6 @@ def delivery(tx: Transaction, context: RequestContext) -> DeliveryWithBodyRecord
     "POST",
     "/webhooks/{id}/deliveries/{delivery_id}/redeliver",
     tag=WEBHOOKS,
-    scope="webhooks:write",
     role="admin",
     kind="delivery",
     status=202,
@@ -433,7 +398,6 @@ def redeliver(tx: Transaction, context: RequestContext) -> DeliveryRecord:
     "POST",
     "/webhooks/{id}/redeliver-failed",
     tag=WEBHOOKS,
-    scope="webhooks:write",
     role="admin",
     kind="webhook",
     status=202,

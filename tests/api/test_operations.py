@@ -12,7 +12,7 @@ from structlog.testing import capture_logs
 
 from api.http import endpoints
 from api.http.auth import record_use
-from api.http.context import RequestContext, Result, Services
+from api.http.context import Created, RequestContext, Services
 from api.http.fields import ABSENT, Body, Day, Name, Paged, Uuid
 from api.http.operations import Method, Tag, operation
 from api.http.parsing import MAX_BODY_BYTES
@@ -54,9 +54,7 @@ class Things(Paged):
 
 
 def an_operation(method: Method, path: str, **more: Any) -> operation:
-    return operation(
-        method, path, tag=Tag("Things", "For tests."), **({"scope": "leave:read"} | more)
-    )
+    return operation(method, path, tag=Tag("Things", "For tests.", "leave"), **more)
 
 
 @an_operation("GET", "/things")
@@ -64,9 +62,9 @@ def page(tx: Transaction, context: RequestContext, query: Things) -> dict[str, o
     return {"limit": query.limit, "owner_id": query.owner_id}
 
 
-@an_operation("POST", "/things", scope="leave:write", role="admin", status=201)
-def echo(tx: Transaction, context: RequestContext, body: Thing) -> Result[EchoRecord]:
-    return Result(body=cast(EchoRecord, body.sent()), headers=[(b"x-made", b"yes")])
+@an_operation("POST", "/things", role="admin")
+def echo(tx: Transaction, context: RequestContext, body: Thing) -> Created[EchoRecord]:
+    return Created(body=cast(EchoRecord, body.sent()), headers=[(b"x-made", b"yes")])
 
 
 @an_operation("GET", "/things/{id}", kind="thing", is_resource=True)
@@ -76,7 +74,7 @@ def get(tx: Transaction, context: RequestContext) -> IdRecord:
     return {"id": context.id}
 
 
-@an_operation("DELETE", "/things/{id}", scope="leave:write", status=204)
+@an_operation("DELETE", "/things/{id}")
 def forget(tx: Transaction, context: RequestContext) -> None:
     return None
 
