@@ -20,38 +20,8 @@ from storage.base.values import HalfDay, LeaveStatus, User
 from storage.leave.previews import ExplainedRequest, Preview, YearChange
 from storage.leave.request_steps import AutoApprovalReason
 from storage.people.colleagues import ColleagueOff
-from storage.rules.counted_days import DayLine, HalfCount, LineReason
+from storage.rules.counted_days import DayLine
 from storage.rules.free_days import Bridge
-
-
-class DayLineRecord(TypedDict):
-    """One date, with the reason for each half."""
-
-    date: date
-    days: Annotated[float, Field(description="The days it counts: 0, 0.5 or 1.")]
-    am: Annotated[
-        HalfCount,
-        Field(
-            description=(
-                "`not_counted`: it would count today, but did not when the request was counted."
-            )
-        ),
-    ]
-    pm: HalfCount
-    reason: Annotated[
-        LineReason | None,
-        Field(
-            description=(
-                "Why it counts less than a whole day: `not_worked` (a weekend or another day "
-                "off), `half_worked` (only one of the requested halves is worked), "
-                "`public_holiday`, `not_asked` (outside the requested halves), `changed_since` "
-                "(working days or holidays have changed since it was counted). Null for a whole "
-                "day."
-            )
-        ),
-    ]
-    holiday: Annotated[str | None, Field(description="The public holiday on this date.")]
-    has_changed: Annotated[bool, Field(description="Whether it would count differently today.")]
 
 
 class YearChangeRecord(TypedDict):
@@ -118,16 +88,6 @@ class WarningRecord(TypedDict):
     detail: Annotated[str, About(example="Grace Hopper is off on 2026-08-04.")]
 
 
-class BridgeDayRecord(TypedDict):
-    """A working day that makes a row of days off longer if it is taken as well."""
-
-    date: date
-    public_holiday: Annotated[date, Field(description="The public holiday in that row.")]
-    days_off: Annotated[
-        int, Field(description="The days off in a row with it, weekends included: at least 4.")
-    ]
-
-
 class PreviewRecord(TypedDict):
     """A preview of a leave request."""
 
@@ -146,7 +106,7 @@ class PreviewRecord(TypedDict):
         ),
     ]
     total_days: Days
-    days: Annotated[list[DayLineRecord], Field(description="Every date, first to last.")]
+    days: Annotated[list[DayLine], Field(description="Every date, first to last.")]
     balances: Annotated[
         list[YearChangeRecord], Field(description="Every leave year involved, oldest first.")
     ]
@@ -194,7 +154,7 @@ class PreviewRecord(TypedDict):
         list[WarningRecord], Field(description="Reasons to reconsider; they prevent nothing.")
     ]
     bridge_day: Annotated[
-        BridgeDayRecord | None,
+        Bridge | None,
         Field(
             description=(
                 "The working day worth adding, between the leave and a public holiday or more days "
@@ -209,7 +169,7 @@ class DaysRecord(TypedDict):
 
     leave_request_id: Id
     total_days: Days
-    days: Annotated[list[DayLineRecord], Field(description="Every date, first to last.")]
+    days: Annotated[list[DayLine], Field(description="Every date, first to last.")]
 
 
 def preview(value: Preview) -> PreviewRecord:
@@ -222,7 +182,7 @@ def preview(value: Preview) -> PreviewRecord:
         "status": status,
         "effect": value.effect,
         "total_days": days_of(value.total_half_days),
-        "days": [_day(line) for line in value.lines],
+        "days": value.lines,
         "balances": [_year(change) for change in value.years],
         "approvers": [records.user_summary(user) for user in value.approvers],
         "approved_because": value.approved_because,
@@ -232,7 +192,7 @@ def preview(value: Preview) -> PreviewRecord:
         "colleagues_pending_count": value.pending_colleagues_count,
         "refusals": [_refusal(refusal) for refusal in value.refusals],
         "warnings": [_warning(warning) for warning in value.warnings],
-        "bridge_day": _bridge_day(value.bridge),
+        "bridge_day": value.bridge,
     }
 
 
@@ -240,7 +200,7 @@ def explained(value: ExplainedRequest) -> DaysRecord:
     return {
         "leave_request_id": value.request.id,
         "total_days": days_of(value.request.total_half_days),
-        "days": [_day(line) for line in value.lines],
+        "days": value.lines,
     }
 
 
@@ -252,18 +212,6 @@ def _note(unreachable: Sequence[User]) -> str | None:
         "Skipped, because they have not used Hiatus yet and no Slack account with their confirmed "
         f"e-mail address is known: {names}."
     )
-
-
-def _day(line: DayLine) -> DayLineRecord:
-    return {
-        "date": line.date,
-        "days": days_of(line.half_days),
-        "am": line.am,
-        "pm": line.pm,
-        "reason": line.reason,
-        "holiday": line.holiday_name,
-        "has_changed": line.has_changed,
-    }
 
 
 def _year(change: YearChange) -> YearChangeRecord:
@@ -289,16 +237,6 @@ def _colleague(colleague: ColleagueOff) -> ColleagueOffRecord:
 def _warning(warning: FieldError) -> WarningRecord:
     record = {"code": warning.code, "pointer": warning.pointer, "detail": warning.detail}
     return cast(WarningRecord, record)
-
-
-def _bridge_day(bridge: Bridge | None) -> BridgeDayRecord | None:
-    if bridge is None:
-        return None
-    return {
-        "date": bridge.day,
-        "public_holiday": bridge.holiday,
-        "days_off": bridge.days_off,
-    }
 
 
 def _refusal(refusal: DomainError) -> RefusalRecord:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Annotated
 
 from pydantic import Field
-from typing_extensions import TypedDict
 
 from api.http.context import Created, RequestContext, created
 from api.http.fields import Body, Day, Listing, Name, Paged, Query, listing, whole
@@ -17,7 +16,6 @@ from storage.admin.holiday_overrides import NewOverride
 from storage.base import errors
 from storage.base.calendar_values import Country, HolidayOnDate, HolidayOverride
 from storage.base.clock import local_day
-from storage.base.shapes import About
 from storage.base.values import (
     HalfDay,
 )
@@ -58,31 +56,6 @@ class HolidaysOfYear(Query):
             description="A calendar year; by default the current one.",
         ),
     ] = None
-
-
-class RegionRecord(TypedDict):
-    """A region with its own public holidays."""
-
-    code: Annotated[str, About(example="GB-SCT")]
-    name: Annotated[str, About(example="Scotland")]
-
-
-class CountryRecord(TypedDict):
-    """A country whose public holidays are known."""
-
-    code: Annotated[str, Field(description="ISO 3166-1 alpha-2.", examples=["GB"])]
-    name: Annotated[str, About(example="United Kingdom")]
-    has_regions: Annotated[bool, Field(description="Whether `regions` has more specific choices.")]
-    regions: list[RegionRecord]
-
-
-def _country_record(value: Country) -> CountryRecord:
-    return {
-        "code": value.code,
-        "name": value.name,
-        "has_regions": bool(value.regions),
-        "regions": [{"code": region.code, "name": region.name} for region in value.regions],
-    }
 
 
 @operation(
@@ -200,14 +173,14 @@ def remove_set(tx: Transaction, context: RequestContext) -> None:
     tag=HOLIDAY_SETS,
     # Loading all countries takes a second, once per process.
 )
-def countries(tx: Transaction, context: RequestContext) -> Listing[CountryRecord]:
+def countries(tx: Transaction, context: RequestContext) -> Listing[Country]:
     """List countries and their regions.
 
     Every code that `country_code` and `public_holiday_country_code` accept. A country with regions
     can be used on its own, and then has only its national holidays: `GB` lacks the August bank
     holiday that `GB-ENG` has. The list is not paged.
     """
-    return whole(list(map(_country_record, holiday_calendar.all_countries())))
+    return whole(list(holiday_calendar.all_countries()))
 
 
 OPERATIONS = (countries, holidays, page_of_overrides, add_override, remove_override, remove_set)

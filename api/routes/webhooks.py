@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 from typing_extensions import TypedDict
 
 from api.http.context import Created, RequestContext, Services, created
@@ -19,6 +20,7 @@ from api.http.fields import (
     Paged,
     Word,
     is_true,
+    listing,
     listing_of,
 )
 from api.http.operations import Tag, operation
@@ -32,6 +34,7 @@ from storage.base.event_values import (
     WebhookHealth,
 )
 from storage.base.shapes import About, Id
+from storage.base.values import as_dict
 from storage.db.database import Transaction
 from storage.webhooks import delivery_log, endpoint_health, webhooks
 
@@ -110,50 +113,11 @@ class WebhookRecord(TypedDict):
     created_at: datetime
 
 
-class DeliveryAttemptRecord(TypedDict):
-    """One attempt to deliver an event."""
-
-    attempted_at: datetime
-    status_code: Annotated[int | None, Field(description="Null if there was no response.")]
-    error: Annotated[
-        str | None,
-        Field(
-            description=(
-                "Null if it was delivered, otherwise one of `timeout`, `name_not_resolved`, "
-                "`connect_failed`, `tls_failed`, `disconnected`, `private_address`, "
-                "`invalid_url`, `invalid_response`, `redirect`, `bad_status`, "
-                "`secret_unreadable`, `request_failed`."
-            )
-        ),
-    ]
-    duration_milliseconds: int
-    answer: Annotated[str, Field(description="The first 4 KiB of the response.", examples=[""])]
-
-
-class DeliveryRecord(TypedDict):
-    """The delivery of one event to one webhook."""
-
-    id: Id
-    event_id: Annotated[Id, Field(description="The header `webhook-id` of every attempt.")]
-    event: DeliveryEvent
-    leave_request_id: Id | None
-    sequence: Annotated[int, Field(description="Increases with every event of the leave request.")]
-    status: DeliveryStatus
-    next_attempt_at: Annotated[
-        datetime | None,
-        Field(description="Null while it is being sent, and after it was delivered or has failed."),
-    ]
-    created_at: datetime
-    settled_at: Annotated[
-        datetime | None, Field(description="When it was delivered or finally failed.")
-    ]
-    attempts: Annotated[
-        list[DeliveryAttemptRecord], Field(description="The latest 20, oldest first.")
-    ]
-
-
-class DeliveryWithBodyRecord(DeliveryRecord):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DeliveryWithBody(LoggedDelivery):
     """A delivery with the body that every attempt sends."""
+
+    __pydantic_config__ = ConfigDict(title="DeliveryWithBody")
 
     body: Annotated[
         str,
@@ -193,30 +157,6 @@ def _webhook_record(value: Webhook, health: WebhookHealth) -> WebhookRecord:
         "failing_since": health.failing_since,
         "next_attempt_at": health.next_attempt_at,
         "created_at": value.created_at,
-    }
-
-
-def _delivery_record(value: LoggedDelivery) -> DeliveryRecord:
-    return {
-        "id": value.id,
-        "event_id": value.event_id,
-        "event": value.event_type,
-        "leave_request_id": value.leave_request_id,
-        "sequence": value.sequence,
-        "status": value.status,
-        "next_attempt_at": value.next_attempt_at,
-        "created_at": value.created_at,
-        "settled_at": value.settled_at,
-        "attempts": [
-            {
-                "attempted_at": attempt.attempted_at,
-                "status_code": attempt.status_code,
-                "error": attempt.error,
-                "duration_milliseconds": attempt.duration_milliseconds,
-                "answer": attempt.answer,
-            }
-            for attempt in value.attempts
-        ],
     }
 
 
@@ -348,7 +288,7 @@ def test(tx: Transaction, context: RequestContext) -> PingRecord:
 @operation("GET", "/webhooks/{id}/deliveries", tag=WEBHOOKS, role="admin", kind="webhook")
 def deliveries_page(
     tx: Transaction, context: RequestContext, query: ListOfDeliveries
-) -> Listing[DeliveryRecord]:
+) -> Listing[LoggedDelivery]:
     """List a webhook's deliveries.
 
     Newest first, each with its attempts. They are kept for 30 days after delivery or final failure.
@@ -356,20 +296,20 @@ def deliveries_page(
     page = delivery_log.page(
         tx, context.id, query.page, by=context.caller, status=query.status, event=query.event
     )
-    return listing_of(page, _delivery_record)
+    return listing(page)
 
 
 @operation(
     "GET", "/webhooks/{id}/deliveries/{delivery_id}", tag=WEBHOOKS, role="admin", kind="delivery"
 )
-def delivery(tx: Transaction, context: RequestContext) -> DeliveryWithBodyRecord:
+def delivery(tx: Transaction, context: RequestContext) -> DeliveryWithBody:
     """Read a delivery.
 
     Includes the body that every attempt sends.
     """
     delivery = delivery_log.get(tx, context.id, context.ids["delivery_id"], by=context.caller)
     body = delivery_log.body_of(tx, delivery, by=context.caller)
-    return {**_delivery_record(delivery), "body": body.decode()}
+    return DeliveryWithBody(**as_dict(delivery), body=body.decode())
 
 
 @operation(
@@ -381,17 +321,16 @@ def delivery(tx: Transaction, context: RequestContext) -> DeliveryWithBodyRecord
     status=202,
     refusals=(delivery_log.WebhookDisabled,),
 )
-def redeliver(tx: Transaction, context: RequestContext) -> DeliveryRecord:
+def redeliver(tx: Transaction, context: RequestContext) -> LoggedDelivery:
     """Send a delivery again.
 
     Sends the same bytes under the same `webhook-id` immediately, then on the usual retry schedule.
     A delivered one can be sent again, too. A delivery that is waiting for its next attempt is sent
     now; one that is being sent at this moment is left alone.
     """
-    delivery = delivery_log.redeliver(
+    return delivery_log.redeliver(
         tx, context.id, context.ids["delivery_id"], by=context.caller, now=context.now
     )
-    return _delivery_record(delivery)
 
 
 @operation(

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import ConfigDict
 
-from storage.base.shapes import About, Id
+from storage.base.shapes import HIDDEN, About, Id
 from storage.base.values import HalfDay, LeaveStatus
 
 FeedScope = Literal["personal", "team", "org"]
@@ -89,23 +89,23 @@ class HolidayOnDate:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Region:
-    """A region with public holidays of its own.
+    """A region with its own public holidays."""
 
-    ``search_key`` is the `texts.search_key` of its code and of its names, also of its country's.
-    """
-
-    code: str
-    name: str
-    search_key: str
+    code: Annotated[str, About(example="GB-SCT")]
+    name: Annotated[str, About(example="Scotland")]
+    # The `texts.search_key` of its code and of its names, also of its country's.
+    search_key: Annotated[str, HIDDEN]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Country:
-    """A country with public holidays, and its regions by code. ``search_key`` is as a region's."""
+    """A country whose public holidays are known."""
 
-    code: str
-    name: str
-    search_key: str
+    code: Annotated[str, About(description="ISO 3166-1 alpha-2.", example="GB")]
+    name: Annotated[str, About(example="United Kingdom")]
+    has_regions: Annotated[bool, About(description="Whether `regions` has more specific choices.")]
+    # As a region's.
+    search_key: Annotated[str, HIDDEN]
     regions: tuple[Region, ...]
 
 

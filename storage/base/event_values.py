@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final, Literal, get_args
+from typing import Annotated, Final, Literal, get_args
 
+from pydantic import ConfigDict, Field
+
+from storage.base.shapes import About, Id
 from storage.base.values import Source
 
 EventType = Literal[
@@ -197,29 +200,46 @@ class WebhookHealth:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LoggedAttempt:
-    """One attempt. ``answer`` is the start of the response, ``error`` a short stable code."""
+    """One attempt to deliver an event."""
+
+    __pydantic_config__ = ConfigDict(title="DeliveryAttempt")
 
     attempted_at: datetime
-    status_code: int | None
-    error: str | None
+    status_code: Annotated[int | None, About(description="Null if there was no response.")]
+    error: Annotated[
+        str | None,
+        About(
+            description="Null if it was delivered, otherwise one of `timeout`, "
+            "`name_not_resolved`, `connect_failed`, `tls_failed`, `disconnected`, "
+            "`private_address`, `invalid_url`, `invalid_response`, `redirect`, `bad_status`, "
+            "`secret_unreadable`, `request_failed`."
+        ),
+    ]
     duration_milliseconds: int
-    answer: str
+    answer: Annotated[str, About(description="The first 4 KiB of the response.", example="")]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LoggedDelivery:
-    """``next_attempt_at`` is None while an attempt runs and after the last one."""
+    """The delivery of one event to one webhook."""
 
-    id: str
-    event_id: str
-    event_type: DeliveryEvent
-    leave_request_id: str | None
-    sequence: int
+    __pydantic_config__ = ConfigDict(title="Delivery")
+
+    id: Id
+    event_id: Annotated[Id, About(description="The header `webhook-id` of every attempt.")]
+    event_type: Annotated[DeliveryEvent, Field(serialization_alias="event")]
+    leave_request_id: Id | None
+    sequence: Annotated[int, About(description="Increases with every event of the leave request.")]
     status: DeliveryStatus
-    next_attempt_at: datetime | None
+    next_attempt_at: Annotated[
+        datetime | None,
+        About(description="Null while it is being sent, and after it was delivered or has failed."),
+    ]
     created_at: datetime
-    settled_at: datetime | None
-    attempts: list[LoggedAttempt]
+    settled_at: Annotated[
+        datetime | None, About(description="When it was delivered or finally failed.")
+    ]
+    attempts: Annotated[list[LoggedAttempt], About(description="The latest 20, oldest first.")]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

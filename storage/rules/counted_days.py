@@ -9,9 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import Final, Literal
+from typing import Annotated, Final, Literal
+
+from pydantic import Field
 
 from storage.base.errors import FieldError, InvalidInput, Sentence
+from storage.base.shapes import HIDDEN, IN_DAYS, About
 from storage.rules.spans import Span
 
 NOTHING: Final = 0
@@ -237,22 +240,46 @@ HalfCount = Literal["counted", "not_asked", "not_worked", "public_holiday", "not
 LineReason = UncountedReason | Literal["not_asked", "changed_since"]
 
 
+# For the field that is called `date`, which hides the type in its class.
+_Day = date
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DayLine:
-    """One date. ``reason`` is why it counts less than a whole day, else None.
+    """One date, with the reason for each half."""
 
-    ``has_changed``: it would count differently today, as working days or holidays have changed.
-    ``holiday_country`` is the country or region that named the holiday, if one did.
-    """
-
-    date: date
-    half_days: int
-    am: HalfCount
+    date: _Day
+    half_days: Annotated[
+        int,
+        Field(serialization_alias="days"),
+        IN_DAYS,
+        About(description="The days it counts: 0, 0.5 or 1."),
+    ]
+    am: Annotated[
+        HalfCount,
+        About(
+            description="`not_counted`: it would count today, but did not when the request was "
+            "counted."
+        ),
+    ]
     pm: HalfCount
-    reason: LineReason | None
-    holiday_name: str | None
-    has_changed: bool
-    holiday_country: str | None = None
+    reason: Annotated[
+        LineReason | None,
+        About(
+            description="Why it counts less than a whole day: `not_worked` (a weekend or another "
+            "day off), `half_worked` (only one of the requested halves is worked), "
+            "`public_holiday`, `not_asked` (outside the requested halves), `changed_since` "
+            "(working days or holidays have changed since it was counted). Null for a whole day."
+        ),
+    ]
+    holiday_name: Annotated[
+        str | None,
+        Field(serialization_alias="holiday"),
+        About(description="The public holiday on this date."),
+    ]
+    has_changed: Annotated[bool, About(description="Whether it would count differently today.")]
+    # The country or region that named the holiday, if one did.
+    holiday_country: Annotated[str | None, HIDDEN] = None
 
 
 def stored_lines(counts: Iterable[DayCount], counted_halves: str) -> list[DayLine]:

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
-from typing import Final
+from typing import Annotated, Final
 
+from pydantic import ConfigDict, Field
+
+from storage.base.shapes import About
 from storage.rules import counted_days
 from storage.rules.counted_days import NOTHING, DayCount
 from storage.rules.spans import Span
@@ -41,14 +44,19 @@ _MIN_DAYS_OFF: Final = 4
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Bridge:
-    """A working day that, taken as well, makes ``days_off`` days off in a row.
+    """A working day that makes a row of days off longer if it is taken as well."""
 
-    ``holiday`` is the public holiday beside it that makes it worth taking.
-    """
+    __pydantic_config__ = ConfigDict(title="BridgeDay")
 
-    day: date
-    holiday: date
-    days_off: int
+    day: Annotated[date, Field(serialization_alias="date")]
+    holiday: Annotated[
+        date,
+        Field(serialization_alias="public_holiday"),
+        About(description="The public holiday in that row."),
+    ]
+    days_off: Annotated[
+        int, About(description="The days off in a row with it, weekends included: at least 4.")
+    ]
 
 
 def window(span: Span) -> Span:

@@ -129,6 +129,7 @@ def all_countries(locale: Locale = ENGLISH) -> tuple[Country, ...]:
         Country(
             code=code,
             name=country_name(code, locale),
+            has_regions=has_regions(code),
             search_key=texts.search_key(_country_names(code, locale)),
             regions=tuple(
                 Region(
