@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import date, datetime
 from typing import Final
 
-from peewee import Delete, Select, Update
+from peewee import Select, Update
 
 from storage.admin import channel_digests, effects, reassignment
 from storage.admin.effects import EffectsRecorder
@@ -17,10 +17,10 @@ from storage.base.clock import local_day
 from storage.base.errors import InUse
 from storage.base.event_values import AuditAction
 from storage.base.ids import new_id
-from storage.base.values import Caller, Department, EmploymentRecord, LeaveRequest, User, as_dict
+from storage.base.values import Caller, Department, EmploymentRecord, LeaveRequest, User
 from storage.calendars import display_links
 from storage.db import locks, rows
-from storage.db.compiled import Param, compiled, milliseconds, update_each
+from storage.db.compiled import Param, compiled, update_each
 from storage.db.database import Transaction
 from storage.db.tables import DepartmentRow, UserRow
 from storage.leave import card_refreshes
@@ -48,7 +48,7 @@ def create(
     values = fields.checked(fields_of_department, _CHECKS)
     # Of two concurrent calls with one name, the second waits and then sees the first.
     locks.organisation(tx, by.organisation_id)
-    texts.check_is_free(values["name"], tx.all(_names, organisation_id=by.organisation_id))
+    texts.check_is_free(values["name"], _names(tx, by))
     people_changes.check_can_manage(tx, by.organisation_id, values.get("manager_id"))
     department = Department(
         id=new_id(now),
@@ -59,7 +59,7 @@ def create(
         updated_at=now,
         version=1,
     )
-    tx.insert(DepartmentRow, organisation_id=by.organisation_id, **as_dict(department))
+    tx.insert(DepartmentRow, organisation_id=by.organisation_id, **rows.columns(department))
     record(tx, "department.created", None, department, by=by, now=now)
     return department
 
@@ -95,13 +95,7 @@ def update(
     after = replace(after, updated_at=now, version=before.version + 1)
     changed = tx.update(
         DepartmentRow,
-        {
-            "name": after.name,
-            "manager_id": after.manager_id,
-            "default_leave_allowance_half_days": after.default_leave_allowance_half_days,
-            "updated_at": now,
-            "version": after.version,
-        },
+        rows.changes(after),
         organisation_id=by.organisation_id,
         id=before.id,
         version=before.version,
@@ -124,6 +118,11 @@ def update(
             overdrawn=overdrawn,
         )
     return after
+
+
+def _names(tx: Transaction, by: Caller) -> list[tuple[str, str]]:
+    departments = tx.select(DepartmentRow, organisation_id=by.organisation_id)
+    return [(row.id, row.name) for row in departments]
 
 
 def _has_other_allowance(before: Department, after: Department) -> bool:
@@ -185,8 +184,7 @@ def _checked_update(
     if after.manager_id != before.manager_id:
         people_changes.check_can_manage(tx, by.organisation_id, after.manager_id)
     if texts.name_key(after.name) != texts.name_key(before.name):
-        others = tx.all(_names, organisation_id=by.organisation_id)
-        texts.check_is_free(after.name, others, before.id)
+        texts.check_is_free(after.name, _names(tx, by), before.id)
     return before, after
 
 
@@ -211,13 +209,6 @@ def record(
     """Audit a change; ``before`` or ``after`` is None where there was or is no department."""
     audit.record_value(tx, action, "department", before, after, _CHECKS, by=by, now=now)
     organisation_config.changed(tx, by.organisation_id)
-
-
-@compiled
-def _names(organisation_id: Param[str]) -> Select:
-    return DepartmentRow.select(DepartmentRow.id, DepartmentRow.name).where(
-        DepartmentRow.organisation_id == organisation_id
-    )
 
 
 def delete(tx: Transaction, department_id: str, *, by: Caller, now: datetime) -> None:
@@ -251,7 +242,7 @@ def delete(tx: Transaction, department_id: str, *, by: Caller, now: datetime) ->
     people_changes.record_updates(tx, changes, by=by, now=now)
     channel_digests.delete_of_department(tx, department_id, by=by, now=now)
     display_links.revoke_of_department(tx, department_id, by=by, now=now)
-    if not tx.change(_delete, organisation_id=by.organisation_id, department_id=department_id):
+    if not tx.delete(DepartmentRow, organisation_id=by.organisation_id, id=department_id):
         raise people_changes.ChangedMeanwhile
     record(tx, "department.deleted", department, None, by=by, now=now)
 
@@ -286,16 +277,8 @@ def _save(
     tx: Transaction, changes: Sequence[tuple[User, User]], *, by: Caller, now: datetime
 ) -> None:
     columns = [
-        {
-            "organisation_id": by.organisation_id,
-            "id": before.id,
-            "version_before": before.version,
-            "department_id": after.department_id,
-            "leave_allowance_half_days": after.leave_allowance_half_days,
-            "employment": None if after.employment is None else rows.json_text(after.employment),
-            "updated_at": milliseconds(now),
-            "version": before.version + 1,
-        }
+        rows.columns(replace(after, updated_at=now, version=before.version + 1))
+        | {"organisation_id": by.organisation_id, "version_before": before.version}
         for before, after in changes
     ]
     if tx.change(_save_all, columns=rows.json_text(columns)) != len(changes):
@@ -325,10 +308,3 @@ _SAVED_COLUMNS: Final = {
 @compiled
 def _save_all(columns: Param[str]) -> Update:
     return update_each(UserRow, columns, _SAVED_COLUMNS)
-
-
-@compiled
-def _delete(organisation_id: Param[str], department_id: Param[str]) -> Delete:
-    return DepartmentRow.delete().where(
-        DepartmentRow.organisation_id == organisation_id, DepartmentRow.id == department_id
-    )

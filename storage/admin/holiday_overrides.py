@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Final, get_args
 
-from peewee import Delete, Select, Tuple
+from peewee import Select, Tuple
 
 from storage.admin import holiday_set_changes
 from storage.admin.effects import EffectsRecorder
@@ -17,7 +17,7 @@ from storage.base.clock import local_day
 from storage.base.errors import AlreadyExists, Conflict, InvalidInput, NotFound
 from storage.base.event_values import AuditAction
 from storage.base.ids import new_id
-from storage.base.values import Caller, HalfDay, as_dict
+from storage.base.values import Caller, HalfDay
 from storage.db import rows
 from storage.db.compiled import Param, compiled
 from storage.db.database import DuplicateRow, Transaction
@@ -82,7 +82,7 @@ def add(
             HolidayOverrideRow,
             organisation_id=by.organisation_id,
             holiday_set_id=holiday_set.id,
-            **as_dict(override) | {"date": override.date.isoformat()},
+            **rows.columns(override),
         )
     except DuplicateRow as error:
         raise _taken(new) from error
@@ -106,7 +106,7 @@ def remove(
     """
     config, holiday_set = holiday_sets.to_change(tx, set_id, by=by)
     override = _get(tx, holiday_set, override_id, by=by)
-    tx.change(_delete, organisation_id=by.organisation_id, override_id=override.id)
+    tx.delete(HolidayOverrideRow, organisation_id=by.organisation_id, id=override.id)
     _record(tx, "holiday_override.deleted", holiday_set, override, None, by=by, now=now)
     _recalculate(tx, config, holiday_set, override, by=by, now=now, recorder=recorder)
     return override
@@ -161,11 +161,11 @@ def page(tx: Transaction, set_id: str, page: PageOf, *, by: Caller) -> Page[Holi
 def _get(
     tx: Transaction, holiday_set: HolidaySet, override_id: str, *, by: Caller
 ) -> HolidayOverride:
-    row = tx.first(
-        _override,
+    row = tx.find(
+        HolidayOverrideRow,
         organisation_id=by.organisation_id,
+        id=override_id,
         holiday_set_id=holiday_set.id,
-        override_id=override_id,
     )
     if row is None:
         raise NotFound("holiday override")
@@ -255,17 +255,6 @@ _COLUMNS: Final = rows.columns_of(HolidayOverrideRow, HolidayOverride)
 
 
 @compiled
-def _override(
-    organisation_id: Param[str], holiday_set_id: Param[str], override_id: Param[str]
-) -> Select:
-    return HolidayOverrideRow.select(*_COLUMNS).where(
-        HolidayOverrideRow.organisation_id == organisation_id,
-        HolidayOverrideRow.id == override_id,
-        HolidayOverrideRow.holiday_set_id == holiday_set_id,
-    )
-
-
-@compiled
 def _page(
     organisation_id: Param[str],
     holiday_set_id: Param[str],
@@ -281,10 +270,3 @@ def _page(
     if after_date is not None:
         query = query.where(Tuple(*order) > Tuple(after_date, after_every_year))
     return query.order_by(*order).limit(limit)
-
-
-@compiled
-def _delete(organisation_id: Param[str], override_id: Param[str]) -> Delete:
-    return HolidayOverrideRow.delete().where(
-        HolidayOverrideRow.organisation_id == organisation_id, HolidayOverrideRow.id == override_id
-    )

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import date, datetime
 from typing import Final
 
-from peewee import Delete, Select, fn
+from peewee import Select, fn
 
 from storage.admin import effects, recalculation
 from storage.admin.effects import EffectsRecorder
@@ -179,8 +179,9 @@ def remove(tx: Transaction, set_id: str, *, by: Caller, now: datetime) -> Holida
     config, holiday_set = holiday_sets.to_change(tx, set_id, by=by)
     _check_unused(tx, config, holiday_set)
     overrides = config.overrides.get(holiday_set.country_code, [])
-    tx.change(_delete_overrides, organisation_id=by.organisation_id, holiday_set_id=holiday_set.id)
-    tx.change(_delete_set, organisation_id=by.organisation_id, holiday_set_id=holiday_set.id)
+    own = {"organisation_id": by.organisation_id}
+    tx.delete(HolidayOverrideRow, **own, holiday_set_id=holiday_set.id)
+    tx.delete(HolidaySetRow, **own, id=holiday_set.id)
     audit.record(
         tx,
         "holiday_set.deleted",
@@ -223,21 +224,6 @@ def _check_unused(tx: Transaction, config: OrganisationConfig, holiday_set: Holi
             code=code,
             count=row.total,
         )
-
-
-@compiled
-def _delete_overrides(organisation_id: Param[str], holiday_set_id: Param[str]) -> Delete:
-    return HolidayOverrideRow.delete().where(
-        HolidayOverrideRow.organisation_id == organisation_id,
-        HolidayOverrideRow.holiday_set_id == holiday_set_id,
-    )
-
-
-@compiled
-def _delete_set(organisation_id: Param[str], holiday_set_id: Param[str]) -> Delete:
-    return HolidaySetRow.delete().where(
-        HolidaySetRow.organisation_id == organisation_id, HolidaySetRow.id == holiday_set_id
-    )
 
 
 @compiled

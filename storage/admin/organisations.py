@@ -13,9 +13,9 @@ from storage.admin import organisation_settings, people
 from storage.base import texts
 from storage.base.errors import AlreadyExists, InvalidInput, NotFound
 from storage.base.ids import new_id
-from storage.base.values import Caller, Organisation, Source, User, as_dict
+from storage.base.values import Caller, Organisation, Source, User
 from storage.db import rows
-from storage.db.compiled import Param, any_of, compiled
+from storage.db.compiled import Param, compiled
 from storage.db.database import DuplicateRow, Transaction
 from storage.db.tables import OrganisationRow, UserRow
 from storage.leave import leave_types
@@ -115,7 +115,7 @@ def get(tx: Transaction, *, by: Caller) -> Organisation:
 
 def by_slug(tx: Transaction, slug: str) -> Organisation:
     """The organisation of that slug. Raises NotFound."""
-    row = tx.first(_organisation_of_slug, slug=slug)
+    row = tx.find(OrganisationRow, slug=slug)
     if row is None:
         raise NotFound("organisation")
     return rows.organisation(row)
@@ -155,9 +155,8 @@ def count(tx: Transaction) -> int:
 
 
 def _insert(tx: Transaction, organisation: Organisation) -> None:
-    columns = as_dict(organisation) | {"working_days": rows.json_text(organisation.working_days)}
     try:
-        tx.insert(OrganisationRow, **columns)
+        tx.insert(OrganisationRow, **rows.columns(organisation))
     except DuplicateRow as error:  # Two concurrent calls made the same slug.
         raise AlreadyExists("The slug {slug} is taken.", slug=organisation.slug) from error
 
@@ -169,7 +168,7 @@ def _check_slug(tx: Transaction, slug: str) -> str:
             "invalid_slug",
             "A short name (slug) can only have lower-case letters, digits and single hyphens.",
         )
-    if tx.first(_organisation_of_slug, slug=slug) is not None:
+    if tx.find(OrganisationRow, slug=slug) is not None:
         raise AlreadyExists("The slug {slug} is taken.", slug=slug)
     return slug
 
@@ -178,19 +177,9 @@ def _free_slug(tx: Transaction, name: str) -> str:
     """``acme``, or the first of ``acme-2``, ``acme-3``, … that is free."""
     base = texts.slug_of(name, MAX_SLUG_LENGTH) or "organisation"
     numbered = [f"{base}-{number}" for number in range(2, _NUMBERED_SLUGS)]
-    used_slugs = {slug for (slug,) in tx.all(_slugs_among, slugs=[base, *numbered])}
+    used_slugs = {row.slug for row in tx.select(OrganisationRow, slug=[base, *numbered])}
     free = (slug for slug in (base, *numbered) if slug not in used_slugs)
     return next(free, None) or f"{base}-{secrets.token_hex(4)}"
-
-
-@compiled
-def _organisation_of_slug(slug: Param[str]) -> Select:
-    return OrganisationRow.select(*rows.ORGANISATION).where(OrganisationRow.slug == slug)
-
-
-@compiled
-def _slugs_among(slugs: Param[list[str]]) -> Select:
-    return OrganisationRow.select(OrganisationRow.slug).where(any_of(OrganisationRow.slug, slugs))
 
 
 @compiled

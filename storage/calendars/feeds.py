@@ -11,7 +11,7 @@ from datetime import datetime
 from functools import partial
 from typing import Final
 
-from peewee import Select, Update
+from peewee import Select
 
 from storage.base import fields, texts
 from storage.base.calendar_values import CalendarFeed
@@ -72,7 +72,7 @@ def create(tx: Transaction, name: str | None, *, by: Caller, now: datetime) -> C
     """
     name = None if name is None else texts.name(name, "name")
     owner = _lock_owner(tx, by)
-    active = tx.all(_active_feeds, organisation_id=by.organisation_id, user_id=owner.id)
+    active = _active(tx, by.organisation_id, owner.id)
     if sum(not row.is_personal_token for row in active) >= MAX_FEEDS:
         raise TooManyFeeds
     feed = _insert(tx, name, owner, is_personal=False, by=by, now=now)
@@ -120,12 +120,12 @@ def revoke(tx: Transaction, feed_id: str, *, by: Caller, now: datetime) -> None:
 
 def count(tx: Transaction, organisation_id: str, user_id: str) -> int:
     """How many feeds of a person are not revoked, the personal one included."""
-    return len(tx.all(_active_feeds, organisation_id=organisation_id, user_id=user_id))
+    return len(_active(tx, organisation_id, user_id))
 
 
 def revoke_all(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> int:
     """Revoke every feed of a person, the personal one included; returns how many there were."""
-    feeds = tx.all(_active_feeds, organisation_id=by.organisation_id, user_id=user_id)
+    feeds = _active(tx, by.organisation_id, user_id)
     for row in feeds:
         _revoke(tx, row.id, by=by, now=now)
         _record(tx, "calendar_feed.revoked", row.id, {"revoked_at": now}, by=by, now=now)
@@ -207,8 +207,15 @@ def _insert(
 
 def _revoke(tx: Transaction, feed_id: str, *, by: Caller, now: datetime) -> bool:
     """False if it was revoked already."""
-    changed = tx.change(_set_revoked, organisation_id=by.organisation_id, feed_id=feed_id, now=now)
-    return bool(changed)
+    where = {"organisation_id": by.organisation_id, "id": feed_id, "revoked_at": None}
+    return bool(tx.update(CalendarFeedRow, {"revoked_at": now}, **where))
+
+
+def _active(tx: Transaction, organisation_id: str, user_id: str) -> list[Row]:
+    """A person's feeds that are not revoked, the personal one included."""
+    return tx.select(
+        CalendarFeedRow, organisation_id=organisation_id, user_id=user_id, revoked_at=None
+    )
 
 
 def _record(
@@ -296,19 +303,3 @@ def _feed_by_id(
 @compiled
 def _personal(organisation_id: Param[str], user_id: Param[str | None]) -> Select:
     return _select(organisation_id, user_id, is_personal=True)
-
-
-@compiled
-def _active_feeds(organisation_id: Param[str], user_id: Param[str]) -> Select:
-    return CalendarFeedRow.select(CalendarFeedRow.id, CalendarFeedRow.is_personal_token).where(
-        *_is_active(organisation_id, user_id)
-    )
-
-
-@compiled
-def _set_revoked(organisation_id: Param[str], feed_id: Param[str], now: Param[datetime]) -> Update:
-    return CalendarFeedRow.update(revoked_at=now).where(
-        CalendarFeedRow.organisation_id == organisation_id,
-        CalendarFeedRow.id == feed_id,
-        CalendarFeedRow.revoked_at.is_null(),
-    )

@@ -15,12 +15,12 @@ from storage.base.values import LeaveType, User
 from storage.calendars import absences
 from storage.calendars.absences import CountedLeave, Pending
 from storage.db import rows
-from storage.db.compiled import Expr, Param, any_of, compiled
+from storage.db.compiled import Expr, Param, compiled
 from storage.db.database import Transaction
 from storage.db.tables import UserRow
 from storage.outbox import organisation_config
 from storage.outbox.organisation_config import OrganisationConfig
-from storage.people import colleagues, employment_by_date, public_holidays
+from storage.people import colleagues, employment_by_date, people_rows, public_holidays
 from storage.rules import counted_days, employment_terms
 from storage.rules.counted_days import AFTERNOON, MORNING, NOTHING
 from storage.rules.spans import Span
@@ -190,8 +190,7 @@ def of_users(
     """As ``load``, in two queries, for people whom the viewer may see; in this order."""
     if not 1 <= day_count <= MAX_DAYS or len(user_ids) > MAX_PEOPLE:
         raise ValueError(f"At most {MAX_PEOPLE} people and {MAX_DAYS} days.")
-    user_rows = tx.all(_users, organisation_id=config.organisation.id, user_ids=[*user_ids])
-    by_id = {row.id: rows.user(row) for row in user_rows}
+    by_id = people_rows.of_ids(tx, config.organisation.id, user_ids)
     users = [by_id[user_id] for user_id in user_ids if user_id in by_id]
     span = Span(start_date=first_day, end_date=first_day + timedelta(days=day_count - 1))
     return _chart_of(tx, config, viewer_id, users, span, pending=pending, today=today)
@@ -423,11 +422,4 @@ def _people(
         .order_by(*order)
         .offset(offset)
         .limit(limit)
-    )
-
-
-@compiled
-def _users(organisation_id: Param[str], user_ids: Param[list[str]]) -> Select:
-    return UserRow.select(*rows.USER).where(
-        UserRow.organisation_id == organisation_id, any_of(UserRow.id, user_ids)
     )

@@ -42,6 +42,8 @@ Param = Annotated[T, _PARAM]
 
 # A column, condition or subquery. In Peewee's stubs, operators lose the type of a column.
 Expr = Any
+# A model of storage.db.tables: a class, which mypy does not take for hashable.
+Table = Any
 
 
 class Placeholder(peewee.Value):  # type: ignore[misc]  # the stubs make it Any
@@ -76,7 +78,7 @@ class any_of(peewee.Node):  # type: ignore[misc]  # reads as an operator: any_of
 class any_of_keys(peewee.Node):  # type: ignore[misc]  # reads as an operator, as any_of does
     """``(organisation_id, id) IN (…)``; the parameter is JSON text: an array of such pairs."""
 
-    def __init__(self, table: type[peewee.Model], param: str, column: str = "id") -> None:
+    def __init__(self, table: Table, param: str, column: str = "id") -> None:
         super().__init__()
         self.key = peewee.Tuple(table.organisation_id, getattr(table, column))
         self.param = param
@@ -123,7 +125,7 @@ class json_table(peewee.Node):  # type: ignore[misc]  # reads as a table
 
 
 def update_each(
-    table: Any, param: str, columns: dict[str, str], others: Mapping[str, object] | None = None
+    table: Table, param: str, columns: dict[str, str], others: Mapping[str, object] | None = None
 ) -> Any:
     """An UPDATE with the JSON objects of ``param``, of rows that still have ``version_before``."""
     keys = {"organisation_id": "uuid", "id": "uuid", "version_before": "integer"}
@@ -235,36 +237,94 @@ def sql_of(query: Any, engine: Engine) -> Statement:
     return Statement(sql, tuple(names))
 
 
+# How a column is matched: with a value, with NULL, or with one of a list.
+Match = tuple[str, Literal["value", "null", "any"]]
+
+
+def matches_of(where: Mapping[str, object]) -> tuple[Match, ...]:
+    """How these columns are matched: None is NULL, and a list any of its items."""
+    return tuple(
+        (name, "null" if value is None else "any" if type(value) is list else "value")
+        for name, value in where.items()
+    )
+
+
 @lru_cache(maxsize=1_024)
-def insert_of(table: Any, columns: tuple[str, ...], rows: int, engine: Engine) -> Statement:
+def insert_of(table: Table, columns: tuple[str, ...], rows: int, engine: Engine) -> Statement:
     """An INSERT of that many rows, its parameters named ``<column>_<index>``."""
     params = [{name: Placeholder(f"{name}_{index}") for name in columns} for index in range(rows)]
     return sql_of(table.insert_many(params), engine)
 
 
 @lru_cache(maxsize=1_024)
-def update_of(
-    table: Any, changed: tuple[str, ...], matched: tuple[str, ...], engine: Engine
+def upsert_of(
+    table: Table, key: tuple[str, ...], changed: tuple[str, ...], engine: Engine
 ) -> Statement:
-    """An UPDATE where every ``matched`` column equals the parameter ``where_<column>``."""
+    """An INSERT of one row, or an UPDATE of the ``changed`` columns of the row with its ``key``.
+
+    Without a key, a row that a unique index refuses is left out.
+    """
+    params = {name: Placeholder(name) for name in (*key, *changed)}
+    query = table.insert(params)
+    if not key:
+        return sql_of(query.on_conflict_ignore(), engine)
+    target = [getattr(table, name) for name in key]
+    update = {getattr(table, name): params[name] for name in changed}
+    return sql_of(query.on_conflict(conflict_target=target, update=update), engine)
+
+
+@lru_cache(maxsize=1_024)
+def update_of(
+    table: Table, changed: tuple[str, ...], matched: tuple[Match, ...], engine: Engine
+) -> Statement:
+    """An UPDATE of the rows that match the parameters ``where_<column>``."""
     query = table.update({name: Placeholder(name) for name in changed})
     return sql_of(_where(query, table, matched, prefix="where_"), engine)
 
 
 @lru_cache(maxsize=1_024)
-def select_of(table: Any, matched: tuple[str, ...], engine: Engine) -> Statement:
-    """A SELECT where every ``matched`` column equals the parameter of its name."""
-    return sql_of(_where(table.select(), table, matched), engine)
+def select_of(table: Table, matched: tuple[Match, ...], lock: str, engine: Engine) -> Statement:
+    """A SELECT of the rows that match the parameters of their columns' names.
+
+    PostgreSQL locks them with ``lock`` unless it is empty, in the order of their keys.
+    """
+    query = _where(table.select(), table, matched)
+    if lock and engine == "postgresql":
+        query = query.order_by(*table._meta.get_primary_keys()).for_update(lock)
+    return sql_of(query, engine)
 
 
 @lru_cache(maxsize=1_024)
-def delete_of(table: Any, matched: tuple[str, ...], engine: Engine) -> Statement:
-    """A DELETE where every ``matched`` column equals the parameter of its name."""
+def page_select_of(
+    table: Table, matched: tuple[Match, ...], is_first: bool, descends: bool, engine: Engine
+) -> Statement:
+    """As ``select_of``, by id: up to ``limit`` rows, unless ``is_first`` after ``after_id``."""
+    query = _where(table.select(), table, matched)
+    if not is_first:
+        after_id = Placeholder("after_id")
+        query = query.where(table.id < after_id if descends else table.id > after_id)
+    order = table.id.desc() if descends else table.id
+    return sql_of(query.order_by(order).limit(Placeholder("limit")), engine)
+
+
+@lru_cache(maxsize=1_024)
+def delete_of(table: Table, matched: tuple[Match, ...], engine: Engine) -> Statement:
+    """A DELETE of the rows that match the parameters of their columns' names."""
     return sql_of(_where(table.delete(), table, matched), engine)
 
 
-def _where(query: Any, table: Any, columns: tuple[str, ...], prefix: str = "") -> Any:
-    return query.where(*[getattr(table, name) == Placeholder(prefix + name) for name in columns])
+def _where(query: Any, table: Table, matched: tuple[Match, ...], prefix: str = "") -> Any:
+    conditions = []
+    for name, kind in matched:
+        column, param = getattr(table, name), Placeholder(prefix + name)
+        conditions.append(
+            column.is_null()
+            if kind == "null"
+            else any_of(column, param)
+            if kind == "any"
+            else column == param
+        )
+    return query.where(*conditions) if conditions else query
 
 
 def milliseconds(instant: datetime) -> int:

@@ -17,8 +17,6 @@ from functools import lru_cache, partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Concatenate, Final, Literal, ParamSpec, TypeVar
 
-import peewee
-
 from storage.base.errors import DatabaseUnavailable
 from storage.base.monitoring import tracing
 from storage.base.secrets import Secrets
@@ -26,10 +24,15 @@ from storage.db import measurements
 from storage.db.compiled import (
     Compiled,
     Engine,
+    Statement,
+    Table,
     delete_of,
     insert_of,
+    matches_of,
+    page_select_of,
     select_of,
     update_of,
+    upsert_of,
 )
 
 
@@ -130,11 +133,11 @@ class Transaction:
         changed: int = self._timed(sql, values).rowcount
         return changed
 
-    def insert(self, table: type[peewee.Model], **values: Any) -> None:
+    def insert(self, table: Table, **values: Any) -> None:
         """Add one row. Raises DuplicateRow where a unique index refuses it."""
         self.insert_all(table, [values])
 
-    def insert_all(self, table: type[peewee.Model], rows: Sequence[dict[str, Any]]) -> None:
+    def insert_all(self, table: Table, rows: Sequence[dict[str, Any]]) -> None:
         """Add many rows with the same columns, hundreds at a time. Raises as ``insert``."""
         start = 0
         while start < len(rows):
@@ -143,7 +146,7 @@ class Transaction:
                 # Powers of two, so that few statements have to be compiled.
                 size = min(1 << size.bit_length() - 1, INSERT_BATCH)
             batch = rows[start : start + size]
-            statement = insert_of(table, tuple(batch[0]), size, self.engine)  # type: ignore[arg-type]  # a class is hashable
+            statement = insert_of(table, tuple(batch[0]), size, self.engine)
             values = {
                 f"{name}_{index}": value
                 for index, row in enumerate(batch)
@@ -152,26 +155,64 @@ class Transaction:
             self._timed(statement.sql, statement.bound(values))
             start += size
 
-    def update(self, table: type[peewee.Model], changes: dict[str, Any], **where: Any) -> int:
+    def insert_new(self, table: Table, **values: Any) -> bool:
+        """Add one row; False where a unique index refuses it."""
+        statement = upsert_of(table, (), tuple(values), self.engine)
+        return bool(self._timed(statement.sql, statement.bound(values)).rowcount)
+
+    def upsert(self, table: Table, key: dict[str, Any], **values: Any) -> None:
+        """Add the row with that unique key, or change it."""
+        statement = upsert_of(table, tuple(key), tuple(values), self.engine)
+        self._timed(statement.sql, statement.bound(key | values))
+
+    # In ``where``, None is NULL, and a list stands for any of its items.
+
+    def update(self, table: Table, changes: dict[str, Any], **where: Any) -> int:
         """Change the rows whose columns equal ``where``; return how many there were.
 
         Every status change uses this, with the previous status in ``where``.
         """
-        statement = update_of(table, tuple(changes), tuple(where), self.engine)  # type: ignore[arg-type]  # a class is hashable
+        statement = update_of(table, tuple(changes), matches_of(where), self.engine)
         params = changes | {f"where_{name}": value for name, value in where.items()}
         changed: int = self._timed(statement.sql, statement.bound(params)).rowcount
         return changed
 
-    def find(self, table: type[peewee.Model], /, **where: Any) -> Row | None:
-        """The row whose columns equal ``where``, which are a key, or None."""
-        statement = select_of(table, tuple(where), self.engine)  # type: ignore[arg-type]  # a class is hashable
-        cursor = self._timed(statement.sql, statement.bound(where))
-        row = cursor.fetchone()
-        return None if row is None else _row_maker(cursor)(row)
+    def select(self, table: Table, /, *, lock: str = "", **where: Any) -> list[Row]:
+        """The rows whose columns equal ``where``, in no order. ``lock`` is PostgreSQL's."""
+        statement = select_of(table, matches_of(where), lock, self.engine)
+        return self._rows(statement, where)
 
-    def delete(self, table: type[peewee.Model], /, **where: Any) -> int:
+    def select_page(
+        self,
+        table: Table,
+        /,
+        *,
+        after_id: str | None,
+        limit: int,
+        descends: bool = False,
+        **where: Any,
+    ) -> list[Row]:
+        """Up to ``limit`` rows whose columns equal ``where``, by id, after ``after_id``."""
+        statement = page_select_of(
+            table,
+            matches_of(where),
+            after_id is None,
+            descends,
+            self.engine,
+        )
+        return self._rows(statement, where | {"after_id": after_id, "limit": limit})
+
+    def _rows(self, statement: Statement, params: dict[str, Any]) -> list[Row]:
+        cursor = self._timed(statement.sql, statement.bound(params))
+        return [*map(_row_maker(cursor), cursor.fetchall())]
+
+    def find(self, table: Table, /, *, lock: str = "", **where: Any) -> Row | None:
+        """The row whose columns equal ``where``, which are a key, or None."""
+        return next(iter(self.select(table, lock=lock, **where)), None)
+
+    def delete(self, table: Table, /, **where: Any) -> int:
         """Delete the rows whose columns equal ``where``; return how many there were."""
-        statement = delete_of(table, tuple(where), self.engine)  # type: ignore[arg-type]  # a class is hashable
+        statement = delete_of(table, matches_of(where), self.engine)
         deleted: int = self._timed(statement.sql, statement.bound(where)).rowcount
         return deleted
 

@@ -8,18 +8,21 @@ then leave, departments and webhooks.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from peewee import Select, fn
 
-from storage.db.compiled import Engine, Param, compiled, compiled_per_engine
+from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction
 from storage.db.tables import OrganisationRow
+
+# What locks a row against changes, and leaves foreign key checks possible.
+ROW: Final = "FOR NO KEY UPDATE"
 
 
 def organisation(tx: Transaction, organisation_id: str) -> None:
     """Lock the organisation until this transaction ends."""
-    tx.first(_organisation, organisation_id=organisation_id)
+    tx.find(OrganisationRow, lock=ROW, id=organisation_id)
 
 
 def workspace(tx: Transaction, team_id: str) -> None:
@@ -31,16 +34,10 @@ def workspace(tx: Transaction, team_id: str) -> None:
         tx.first(_workspace, team_id=team_id)
 
 
-def locked(query: Any, engine: str, strength: str = "FOR NO KEY UPDATE") -> Select:
+def locked(query: Any, engine: str, strength: str = ROW) -> Select:
     """The query with its rows locked; call inside a ``compiled`` function."""
     locked_query: Select = query.for_update(strength) if engine == "postgresql" else query
     return locked_query
-
-
-@compiled_per_engine
-def _organisation(engine: Engine, organisation_id: Param[str]) -> Select:
-    query = OrganisationRow.select(OrganisationRow.id).where(OrganisationRow.id == organisation_id)
-    return locked(query, engine)
 
 
 @compiled

@@ -13,6 +13,7 @@ from itsdangerous import BadData, Signer
 from itsdangerous.encoding import base64_decode, base64_encode
 
 from storage.base.errors import UnusableCursor
+from storage.db.compiled import Table
 from storage.db.database import Row, Transaction
 
 T = TypeVar("T")
@@ -72,6 +73,35 @@ def page_of(
         payload = base64_encode(orjson.dumps(key(page_rows[-1])))
         next_cursor = _signer(tx, bound_to).sign(payload).decode()
     return Page(items=[value(row) for row in page_rows], next_cursor=next_cursor)
+
+
+def by_id(
+    tx: Transaction,
+    page: PageOf,
+    table: Table,
+    value: Callable[[Row], T],
+    name: str,
+    organisation_id: str,
+    *,
+    descends: bool = False,
+    **filters: object,
+) -> Page[T]:
+    """A page of the organisation's rows, by id, which is the order of their creation.
+
+    ``name`` is the list's; columns in ``filters`` have these values, unless they are None. Raises
+    UnusableCursor.
+    """
+    bound_to = (name, organisation_id, *filters.values())
+    after = position(tx, page, *bound_to)
+    page_rows = tx.select_page(
+        table,
+        after_id=after[0] if after else None,
+        limit=page.limit + 1,
+        descends=descends,
+        organisation_id=organisation_id,
+        **{column: wanted for column, wanted in filters.items() if wanted is not None},
+    )
+    return page_of(tx, page, page_rows, value, lambda row: [row.id], *bound_to)
 
 
 def _signer(tx: Transaction, bound_to: tuple[object, ...]) -> Signer:

@@ -29,7 +29,7 @@ from storage.base.values import (
     User,
     field_names,
 )
-from storage.db.compiled import Expr
+from storage.db.compiled import Expr, milliseconds
 from storage.db.database import Row
 from storage.db.tables import (
     AmendmentRow,
@@ -125,6 +125,26 @@ _CONVERTERS: Final[dict[Any, Callable[[Any], Any]]] = {
 def json_text(value: Any) -> str:
     """A list, dict or dataclass as JSON text, for a TextField."""
     return orjson.dumps(value).decode()
+
+
+def columns(value: DataclassInstance) -> dict[str, Any]:
+    """A value's fields as the columns of its row: the inverse of ``mapper``."""
+    return {name: _column(getattr(value, name)) for name in field_names(type(value))}
+
+
+def changes(value: DataclassInstance) -> dict[str, Any]:
+    """As ``columns``, except the id and the time of creation, which never change."""
+    shown = columns(value)
+    del shown["id"], shown["created_at"]
+    return shown
+
+
+def _column(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return milliseconds(value)
+    if isinstance(value, date):
+        return value.isoformat()
+    return json_text(value) if isinstance(value, (tuple, Employment)) else value
 
 
 def columns_of(table: Any, value: type[DataclassInstance]) -> tuple[Any, ...]:

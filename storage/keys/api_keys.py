@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from peewee import Select, Update
+from peewee import Select
 
 from storage.base import fields, texts
 from storage.base.errors import Forbidden, InvalidInput, NotFound
@@ -17,7 +17,7 @@ from storage.base.secrets import fingerprint
 from storage.base.values import SCOPES, ApiKey, Caller
 from storage.db import rows
 from storage.db.compiled import Param, compiled
-from storage.db.database import Transaction
+from storage.db.database import Row, Transaction
 from storage.db.pages import Page, PageOf, page_of, position
 from storage.db.tables import ApiKeyRow
 from storage.keys import authentication
@@ -124,13 +124,17 @@ def revoke(tx: Transaction, key_id: str, *, by: Caller, now: datetime) -> ApiKey
 
 
 def count(tx: Transaction, organisation_id: str, user_id: str) -> int:
-    return len(tx.all(_active_ids, organisation_id=organisation_id, user_id=user_id))
+    return len(_active(tx, organisation_id, user_id))
 
 
 def revoke_all(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> int:
     """Revoke every key of a person without checking ``by``; returns how many there were."""
-    key_ids = tx.all(_active_ids, organisation_id=by.organisation_id, user_id=user_id)
-    return sum(_revoke_one(tx, key_id, by=by, now=now) for (key_id,) in key_ids)
+    keys = _active(tx, by.organisation_id, user_id)
+    return sum(_revoke_one(tx, row.id, by=by, now=now) for row in keys)
+
+
+def _active(tx: Transaction, organisation_id: str, user_id: str) -> list[Row]:
+    return tx.select(ApiKeyRow, organisation_id=organisation_id, user_id=user_id, revoked_at=None)
 
 
 def _granted_scopes(
@@ -192,9 +196,10 @@ def _get(tx: Transaction, key_id: str, by: Caller) -> ApiKey:
 
 
 def _revoke_one(tx: Transaction, key_id: str, *, by: Caller, now: datetime) -> bool:
-    if not tx.change(_revoke, organisation_id=by.organisation_id, key_id=key_id, now=now):
-        return False
     after = {"revoked_at": now}
+    where = {"organisation_id": by.organisation_id, "id": key_id, "revoked_at": None}
+    if not tx.update(ApiKeyRow, after, **where):
+        return False
     audit.record(tx, "api_key.revoked", "api_key", key_id, by=by, now=now, after=after)
     return True
 
@@ -216,21 +221,3 @@ def _page(
         query = query.where(ApiKeyRow.id < after_id)
     # Ids are in chronological order.
     return query.order_by(ApiKeyRow.id.desc()).limit(limit)
-
-
-@compiled
-def _active_ids(organisation_id: Param[str], user_id: Param[str]) -> Select:
-    return ApiKeyRow.select(ApiKeyRow.id).where(
-        ApiKeyRow.organisation_id == organisation_id,
-        ApiKeyRow.user_id == user_id,
-        ApiKeyRow.revoked_at.is_null(),
-    )
-
-
-@compiled
-def _revoke(organisation_id: Param[str], key_id: Param[str], now: Param[datetime]) -> Update:
-    return ApiKeyRow.update(revoked_at=now).where(
-        ApiKeyRow.organisation_id == organisation_id,
-        ApiKeyRow.id == key_id,
-        ApiKeyRow.revoked_at.is_null(),
-    )

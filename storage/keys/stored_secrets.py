@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import orjson
-from peewee import SQL, Delete, Field, Insert, Select, Tuple, Update, fn
+from peewee import SQL, Field, Select, Tuple, Update, fn
 
 from storage.base.errors import SecretKeysUnusable
 from storage.base.secrets import InvalidToken, Secrets
@@ -100,8 +100,8 @@ def check_keys(database: Database) -> None:
 
 def replace_canaries(tx: Transaction) -> None:
     """Replace all canaries by one of the first key."""
-    tx.change(_delete_canaries)
-    tx.change(_insert_canary, number=1, encrypted=tx.secrets.encrypt(_TEXT))
+    tx.delete(SecretCanaryRow)
+    tx.insert(SecretCanaryRow, number=1, encrypted=tx.secrets.encrypt(_TEXT))
 
 
 def has_unreadable_canary(tx: Transaction, /) -> bool:
@@ -143,12 +143,13 @@ def _store_canary(tx: Transaction) -> None:
     # checks the canary of the first.
     canaries = _canaries(tx)
     while not _covers_first_key(tx, canaries):
-        tx.change(_insert_canary, number=len(canaries) + 1, encrypted=tx.secrets.encrypt(_TEXT))
+        encrypted = tx.secrets.encrypt(_TEXT)
+        tx.insert_new(SecretCanaryRow, number=len(canaries) + 1, encrypted=encrypted)
         canaries = _canaries(tx)
 
 
 def _canaries(tx: Transaction) -> list[str]:
-    return [encrypted for (encrypted,) in tx.all(_canary_texts, limit=MAX_CANARIES)]
+    return [row.encrypted for row in tx.select(SecretCanaryRow)]
 
 
 BATCH: Final = 500
@@ -269,22 +270,3 @@ def _change(kind: str, changes: Param[str]) -> Update:
             column == new.column("old"),
         )
     )
-
-
-@compiled
-def _canary_texts(limit: Param[int]) -> Select:
-    return (
-        SecretCanaryRow.select(SecretCanaryRow.encrypted)
-        .order_by(SecretCanaryRow.number)
-        .limit(limit)
-    )
-
-
-@compiled
-def _insert_canary(number: Param[int], encrypted: Param[str]) -> Insert:
-    return SecretCanaryRow.insert(number=number, encrypted=encrypted).on_conflict_ignore()
-
-
-@compiled
-def _delete_canaries() -> Delete:
-    return SecretCanaryRow.delete()

@@ -11,7 +11,7 @@ from peewee import Select
 from storage.base.event_values import NotificationEvent
 from storage.base.values import Caller, LeaveRequest, User
 from storage.db import locks, rows
-from storage.db.compiled import Engine, Param, any_of, compiled, compiled_per_engine
+from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction
 from storage.db.tables import LeaveRequestRow, NotificationRow, UserRow
 from storage.leave import card_refreshes, leave_amendments, leave_rows
@@ -143,7 +143,9 @@ def lock_covered(
     requester_ids = {row.user_id for row in tx.all(_covered, **where)}
     if not requester_ids:
         return Released(leave=(), requesters={})
-    locked = tx.all(_people, organisation_id=organisation_id, user_ids=sorted(requester_ids))
+    locked = tx.select(
+        UserRow, lock=locks.ROW, organisation_id=organisation_id, id=sorted(requester_ids)
+    )
     # Read again: it may have changed before its person was locked.
     leave = [rows.leave_request(row) for row in tx.all(_covered, **where)]
     leave.sort(key=lambda request: (request.start_date, request.id))
@@ -187,11 +189,3 @@ def _covered(organisation_id: Param[str], cover_user_id: Param[str], today: Para
         (LeaveRequestRow.status == "pending")
         | ((LeaveRequestRow.status == "approved") & (LeaveRequestRow.end_date >= today)),
     )
-
-
-@compiled_per_engine
-def _people(engine: Engine, organisation_id: Param[str], user_ids: Param[list[str]]) -> Select:
-    query = UserRow.select(*rows.USER).where(
-        UserRow.organisation_id == organisation_id, any_of(UserRow.id, user_ids)
-    )
-    return locks.locked(query.order_by(UserRow.id), engine)

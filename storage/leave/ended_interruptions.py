@@ -12,7 +12,7 @@ from peewee import Select
 from storage.base.errors import DaysNoLongerFit, InsufficientAllowance, InvalidInput
 from storage.base.values import Caller, LeaveRequest, User
 from storage.db import rows
-from storage.db.compiled import Param, any_of, compiled
+from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction
 from storage.db.pages import PageOf
 from storage.db.tables import LeaveRequestRow
@@ -180,7 +180,7 @@ def _is_in_place(
     part_ids = {whole, *(each for each in parents if _whole(each, parents) == whole)}
     family = [
         rows.leave_request(row)
-        for row in tx.all(_of_ids, organisation_id=organisation_id, request_ids=sorted(part_ids))
+        for row in tx.select(LeaveRequestRow, organisation_id=organisation_id, id=sorted(part_ids))
     ]
     if any(
         leave_reading.cancelled_because(tx, organisation_id, part) == "interrupted"
@@ -267,14 +267,6 @@ def _near(
         leave.status == "approved",
         leave.end_date >= first_day,
         leave.start_date <= last_day,
-    )
-
-
-@compiled
-def _of_ids(organisation_id: Param[str], request_ids: Param[list[str]]) -> Select:
-    leave = LeaveRequestRow
-    return leave.select(*rows.LEAVE_REQUEST).where(
-        leave.organisation_id == organisation_id, any_of(leave.id, request_ids)
     )
 
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
-from peewee import Select, Update
+from peewee import Select
 
 from storage.base import records
 from storage.base.records import LeaveRequestRecord
@@ -20,7 +20,6 @@ from storage.base.values import (
     CountedAmendment,
     LeaveRequest,
     User,
-    as_dict,
 )
 from storage.db import rows
 from storage.db.compiled import Param, any_of, compiled
@@ -34,7 +33,7 @@ from storage.rules import changed_leave, counted_days, spans
 
 def find(tx: Transaction, organisation_id: str, amendment_id: str) -> Amendment | None:
     """The amendment of that id, open or ended."""
-    row = tx.first(_amendment, organisation_id=organisation_id, amendment_id=amendment_id)
+    row = tx.find(AmendmentRow, organisation_id=organisation_id, id=amendment_id)
     return None if row is None else rows.amendment(row)
 
 
@@ -67,10 +66,7 @@ def with_requesters(
 
 
 def add(tx: Transaction, organisation_id: str, amendment: Amendment) -> None:
-    columns = as_dict(amendment)
-    columns["start_date"] = amendment.start_date.isoformat()
-    columns["end_date"] = amendment.end_date.isoformat()
-    tx.insert(AmendmentRow, organisation_id=organisation_id, **columns)
+    tx.insert(AmendmentRow, organisation_id=organisation_id, **rows.columns(amendment))
 
 
 def end(
@@ -103,20 +99,13 @@ def end_all(
 ) -> None:
     """Record that open amendments ended with a change or the cancellation of their leave."""
     if amendment_ids:
-        tx.change(
-            _end_all,
+        tx.update(
+            AmendmentRow,
+            {"status": "ended", "decided_by": by_id, "decided_at": now},
             organisation_id=organisation_id,
-            amendment_ids=list(amendment_ids),
-            by_id=by_id,
-            now=now,
+            id=list(amendment_ids),
+            status="open",
         )
-
-
-@compiled
-def _amendment(organisation_id: Param[str], amendment_id: Param[str]) -> Select:
-    return AmendmentRow.select(*rows.AMENDMENT).where(
-        AmendmentRow.organisation_id == organisation_id, AmendmentRow.id == amendment_id
-    )
 
 
 @compiled
@@ -162,20 +151,6 @@ def _with_requesters(organisation_id: Param[str], amendment_ids: Param[list[str]
         .where(
             AmendmentRow.organisation_id == organisation_id, any_of(AmendmentRow.id, amendment_ids)
         )
-    )
-
-
-@compiled
-def _end_all(
-    organisation_id: Param[str],
-    amendment_ids: Param[list[str]],
-    by_id: Param[str | None],
-    now: Param[datetime],
-) -> Update:
-    return AmendmentRow.update(status="ended", decided_by=by_id, decided_at=now).where(
-        AmendmentRow.organisation_id == organisation_id,
-        any_of(AmendmentRow.id, amendment_ids),
-        AmendmentRow.status == "open",
     )
 
 

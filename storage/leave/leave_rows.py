@@ -10,9 +10,9 @@ from peewee import Select, Update, fn
 
 from storage.base.event_values import AuditAction
 from storage.base.shapes import days_of
-from storage.base.values import Caller, LeaveRequest, as_dict
+from storage.base.values import Caller, LeaveRequest
 from storage.db import rows
-from storage.db.compiled import Param, compiled, milliseconds, update_each
+from storage.db.compiled import Param, compiled, update_each
 from storage.db.database import Transaction
 from storage.db.tables import LeaveRequestRow, UserRow
 from storage.leave import leave_amendments
@@ -26,7 +26,7 @@ def find(tx: Transaction, organisation_id: str, request_id: str) -> LeaveRequest
 
 def add(tx: Transaction, request: LeaveRequest, *, by: Caller, now: datetime) -> None:
     """Write a new request and audit it."""
-    tx.insert(LeaveRequestRow, organisation_id=by.organisation_id, **_columns(request))
+    tx.insert(LeaveRequestRow, organisation_id=by.organisation_id, **rows.columns(request))
     _record(tx, "leave_request.created", {}, request, by=by, now=now)
 
 
@@ -45,9 +45,9 @@ def save(
     One statement checks and updates, so of two concurrent steps one updates no row. It sets only
     what differs: SQLite rewrites every index of a column that is set.
     """
-    columns_before = _columns(before)
+    columns_before = rows.columns(before)
     changed = {
-        name: value for name, value in _columns(after).items() if value != columns_before[name]
+        name: value for name, value in rows.columns(after).items() if value != columns_before[name]
     }
     updated = tx.update(
         LeaveRequestRow,
@@ -124,25 +124,8 @@ def save_all(
     The caller has locked their requesters. ``why`` goes into every audit entry.
     """
     columns = [
-        {
-            "organisation_id": by.organisation_id,
-            "id": before.id,
-            "version_before": before.version,
-            "status": after.status,
-            "start_date": after.start_date,
-            "start_half_day": after.start_half_day,
-            "end_date": after.end_date,
-            "end_half_day": after.end_half_day,
-            "total_half_days": after.total_half_days,
-            "counted_halves": after.counted_halves,
-            "cancelled_at": None
-            if after.cancelled_at is None
-            else milliseconds(after.cancelled_at),
-            "updated_at": milliseconds(after.updated_at),
-            "version": after.version,
-            "amendment_id": after.amendment_id,
-            "cover_user_id": after.cover_user_id,
-        }
+        rows.columns(after)
+        | {"organisation_id": by.organisation_id, "version_before": before.version}
         for before, after in changes
     ]
     updated = tx.change(_save_all, columns=rows.json_text(columns))
@@ -216,13 +199,6 @@ def pending_of(
         limit=limit,
     )
     return [rows.leave_request(row) for row in request_rows]
-
-
-def _columns(request: LeaveRequest) -> dict[str, object]:
-    columns = as_dict(request)
-    columns["start_date"] = request.start_date.isoformat()
-    columns["end_date"] = request.end_date.isoformat()
-    return columns
 
 
 def _record(

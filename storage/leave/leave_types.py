@@ -7,18 +7,18 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
-from peewee import Delete, Select
+from peewee import Select
 
 from storage.base import fields, texts
 from storage.base.errors import CodeTaken, Conflict, InvalidInput, NotFound
 from storage.base.event_values import AuditAction
 from storage.base.ids import new_id
 from storage.base.texts import slug_of
-from storage.base.values import Caller, LeaveType, as_dict
-from storage.db import locks, rows
-from storage.db.compiled import Engine, Param, compiled, compiled_per_engine
+from storage.base.values import Caller, LeaveType
+from storage.db import locks, pages, rows
+from storage.db.compiled import Param, Table, compiled
 from storage.db.database import DuplicateRow, Transaction
-from storage.db.pages import Page, PageOf, page_of, position
+from storage.db.pages import Page, PageOf
 from storage.db.tables import AmendmentRow, LeaveRequestRow, LeaveTypeRow
 from storage.leave import card_refreshes
 from storage.outbox import audit, feed_changes, organisation_config
@@ -80,7 +80,7 @@ def create(
     if not leave_type.is_archived:
         _check_use(tx, None, leave_type, by=by)
     try:
-        tx.insert(LeaveTypeRow, organisation_id=by.organisation_id, **as_dict(leave_type))
+        tx.insert(LeaveTypeRow, organisation_id=by.organisation_id, **rows.columns(leave_type))
     except DuplicateRow as error:
         raise CodeTaken(leave_type.code) from error
     _record(tx, "leave_type.created", None, leave_type, by=by, now=now)
@@ -90,12 +90,9 @@ def create(
 def get(tx: Transaction, leave_type_id: str, *, by: Caller, for_update: bool = False) -> LeaveType:
     """One type, archived or not. Raises NotFound. ``for_update``: locked for this transaction."""
     if fields.is_id(leave_type_id):
-        row = tx.first(
-            _leave_type,
-            organisation_id=by.organisation_id,
-            leave_type_id=leave_type_id,
-            for_update=for_update,
-        )
+        # The strongest lock: a request that is about to refer to this type has to wait.
+        lock = "FOR UPDATE" if for_update else ""
+        row = tx.find(LeaveTypeRow, lock=lock, organisation_id=by.organisation_id, id=leave_type_id)
         if row is not None:
             return rows.leave_type(row)
     raise NotFound("leave type")
@@ -140,9 +137,11 @@ def delete(tx: Transaction, leave_type_id: str, *, by: Caller, now: datetime) ->
     roles.check_role(by.role, "admin")
     locks.organisation(tx, by.organisation_id)
     leave_type = get(tx, leave_type_id, by=by, for_update=True)
-    key = {"organisation_id": by.organisation_id, "leave_type_id": leave_type.id}
-    if tx.first(_any_request, **key) is None and tx.first(_any_amendment, **key) is None:
-        if not tx.change(_delete, organisation_id=by.organisation_id, leave_type_id=leave_type.id):
+    if not any(
+        tx.first(_use, table=table, organisation_id=by.organisation_id, leave_type_id=leave_type.id)
+        for table in (LeaveRequestRow, AmendmentRow)
+    ):
+        if not tx.delete(LeaveTypeRow, organisation_id=by.organisation_id, id=leave_type.id):
             raise people_changes.ChangedMeanwhile
         _record(tx, "leave_type.deleted", leave_type, None, by=by, now=now)
         return None
@@ -156,16 +155,15 @@ def page(
     tx: Transaction, page: PageOf, *, by: Caller, is_archived: bool | None = None
 ) -> Page[LeaveType]:
     """One page of the types, archived ones or not or both, oldest first. Raises UnusableCursor."""
-    bound_to = ("leave_types", by.organisation_id, is_archived)
-    after = position(tx, page, *bound_to)
-    type_rows = tx.all(
-        _leave_types,
-        organisation_id=by.organisation_id,
+    return pages.by_id(
+        tx,
+        page,
+        LeaveTypeRow,
+        rows.leave_type,
+        "leave_types",
+        by.organisation_id,
         is_archived=is_archived,
-        after_id=after[0] if after else None,
-        limit=page.limit + 1,
     )
-    return page_of(tx, page, type_rows, rows.leave_type, lambda row: [row.id], *bound_to)
 
 
 def by_word(config: OrganisationConfig, word: str) -> LeaveType:
@@ -209,15 +207,15 @@ def _check_use(tx: Transaction, before: LeaveType | None, after: LeaveType, *, b
 
     Raises NameTaken or TooManyLeaveTypes. Names of archived types may be used again.
     """
-    in_use = tx.all(_names_in_use, organisation_id=by.organisation_id)
-    texts.check_is_free(after.name, in_use, after.id)
+    in_use = tx.select(LeaveTypeRow, organisation_id=by.organisation_id, is_archived=False)
+    texts.check_is_free(after.name, [(row.id, row.name) for row in in_use], after.id)
     is_added = before is None or before.is_archived
     if is_added and len(in_use) >= MAX_LEAVE_TYPES:
         raise TooManyLeaveTypes
 
 
 def _check_code_is_free(tx: Transaction, code: str, *, by: Caller) -> None:
-    if tx.first(_type_of_code, organisation_id=by.organisation_id, code=code) is not None:
+    if tx.find(LeaveTypeRow, organisation_id=by.organisation_id, code=code) is not None:
         raise CodeTaken(code)
 
 
@@ -231,13 +229,9 @@ def _save(
     now: datetime,
 ) -> LeaveType:
     after = replace(after, updated_at=now, version=before.version + 1)
-    # All columns, so that one compiled statement serves every change.
-    columns = {
-        name: getattr(after, name) for name in (*leave_type_fields.CHECKS, "updated_at", "version")
-    }
     where = {"organisation_id": by.organisation_id, "id": before.id, "version": before.version}
     try:
-        changed = tx.update(LeaveTypeRow, columns, **where)
+        changed = tx.update(LeaveTypeRow, rows.changes(after), **where)
     except DuplicateRow as error:
         raise CodeTaken(after.code) from error
     if not changed:
@@ -263,75 +257,11 @@ def _record(
     organisation_config.changed(tx, by.organisation_id)
 
 
-@compiled_per_engine
-def _leave_type(
-    engine: Engine, organisation_id: Param[str], leave_type_id: Param[str], for_update: bool
-) -> Select:
-    query = LeaveTypeRow.select(*rows.LEAVE_TYPE).where(
-        LeaveTypeRow.organisation_id == organisation_id, LeaveTypeRow.id == leave_type_id
-    )
-    # The strongest lock: a request that is about to refer to this type has to wait.
-    return locks.locked(query, engine, "FOR UPDATE") if for_update else query
-
-
 @compiled
-def _leave_types(
-    organisation_id: Param[str],
-    is_archived: bool | None,
-    after_id: Param[str] | None,
-    limit: Param[int],
-) -> Select:
-    query = LeaveTypeRow.select(*rows.LEAVE_TYPE).where(
-        LeaveTypeRow.organisation_id == organisation_id
-    )
-    if is_archived is not None:
-        query = query.where(LeaveTypeRow.is_archived == is_archived)
-    if after_id is not None:
-        query = query.where(LeaveTypeRow.id > after_id)
-    return query.order_by(LeaveTypeRow.id).limit(limit)
-
-
-@compiled
-def _type_of_code(organisation_id: Param[str], code: Param[str]) -> Select:
-    return LeaveTypeRow.select(LeaveTypeRow.id).where(
-        LeaveTypeRow.organisation_id == organisation_id, LeaveTypeRow.code == code
-    )
-
-
-@compiled
-def _names_in_use(organisation_id: Param[str]) -> Select:
-    return LeaveTypeRow.select(LeaveTypeRow.id, LeaveTypeRow.name).where(
-        LeaveTypeRow.organisation_id == organisation_id,
-        ~LeaveTypeRow.is_archived,
-    )
-
-
-@compiled
-def _any_request(organisation_id: Param[str], leave_type_id: Param[str]) -> Select:
+def _use(table: Table, organisation_id: Param[str], leave_type_id: Param[str]) -> Select:
+    """Whether a row of the table refers to the leave type."""
     return (
-        LeaveRequestRow.select(LeaveRequestRow.id)
-        .where(
-            LeaveRequestRow.organisation_id == organisation_id,
-            LeaveRequestRow.leave_type_id == leave_type_id,
-        )
+        table.select(table.id)
+        .where(table.organisation_id == organisation_id, table.leave_type_id == leave_type_id)
         .limit(1)
-    )
-
-
-@compiled
-def _any_amendment(organisation_id: Param[str], leave_type_id: Param[str]) -> Select:
-    return (
-        AmendmentRow.select(AmendmentRow.id)
-        .where(
-            AmendmentRow.organisation_id == organisation_id,
-            AmendmentRow.leave_type_id == leave_type_id,
-        )
-        .limit(1)
-    )
-
-
-@compiled
-def _delete(organisation_id: Param[str], leave_type_id: Param[str]) -> Delete:
-    return LeaveTypeRow.delete().where(
-        LeaveTypeRow.organisation_id == organisation_id, LeaveTypeRow.id == leave_type_id
     )

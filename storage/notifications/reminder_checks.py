@@ -15,7 +15,7 @@ from peewee import EXCLUDED, SQL, Delete, Insert, Select, Tuple, Update, fn
 
 from storage.base.clock import local_day
 from storage.base.values import Caller, User
-from storage.db import locks, rows
+from storage.db import rows
 from storage.db.compiled import (
     Engine,
     Expr,
@@ -48,8 +48,10 @@ def escalate(
 ) -> None:
     """Assign requests to the next level too; ``unanswered`` maps them to their requesters."""
     organisation_id = config.organisation.id
-    request_rows = tx.all(
-        _requests, organisation_id=organisation_id, request_ids=sorted(unanswered)
+    # Locked, so that concurrent assignments come before or after; with the strongest lock, foreign
+    # keys of new rows wait as well.
+    request_rows = tx.select(
+        LeaveRequestRow, lock="FOR UPDATE", organisation_id=organisation_id, id=sorted(unanswered)
     )
     requests = [
         request
@@ -58,10 +60,10 @@ def escalate(
     ]
     chains = approvers.chains(tx, organisation_id, set(unanswered.values()), today=today)
     assigned: dict[str, set[str]] = defaultdict(set)
-    for request_id, user_id in tx.all(
-        _assigned, organisation_id=organisation_id, request_ids=sorted(unanswered)
+    for row in tx.select(
+        ReminderRow, organisation_id=organisation_id, leave_request_id=sorted(unanswered)
     ):
-        assigned[request_id].add(user_id)
+        assigned[row.leave_request_id].add(row.user_id)
     added = {
         request.id: next_level(chains.get(request.user_id, []), assigned[request.id])
         for request in requests
@@ -109,29 +111,6 @@ def next_level(chain: Sequence[tuple[int, User]], assigned: Collection[str]) -> 
     above = [(level, user.id) for level, user in chain if level > highest]
     lowest = min((level for level, _ in above), default=0)
     return [user_id for level, user_id in above if level == lowest][:MAX_APPROVERS]
-
-
-@compiled
-def _assigned(organisation_id: Param[str], request_ids: Param[list[str]]) -> Select:
-    return ReminderRow.select(ReminderRow.leave_request_id, ReminderRow.user_id).where(
-        ReminderRow.organisation_id == organisation_id,
-        any_of(ReminderRow.leave_request_id, request_ids),
-    )
-
-
-@compiled_per_engine
-def _requests(engine: Engine, organisation_id: Param[str], request_ids: Param[list[str]]) -> Select:
-    """The requests, locked, so that concurrent assignments come before or after."""
-    query = (
-        LeaveRequestRow.select(*rows.LEAVE_REQUEST)
-        .where(
-            LeaveRequestRow.organisation_id == organisation_id,
-            any_of(LeaveRequestRow.id, request_ids),
-        )
-        .order_by(LeaveRequestRow.id)
-    )
-    # The strongest lock: foreign keys of new rows wait as well.
-    return locks.locked(query, engine, "FOR UPDATE")
 
 
 # An approver of more requests than this gets one summary a working day instead.

@@ -8,7 +8,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Final
 
-from peewee import Insert, Select, Update, fn
+from peewee import Select, Update, fn
 
 from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction
@@ -24,8 +24,13 @@ def start(
     tx: Transaction, organisation_id: str, request_id: str, user_id: str, *, now: datetime
 ) -> None:
     """Remind the person of the request from now on, unless they are reminded already."""
-    tx.change(
-        _start, organisation_id=organisation_id, request_id=request_id, user_id=user_id, now=now
+    tx.insert_new(
+        ReminderRow,
+        organisation_id=organisation_id,
+        leave_request_id=request_id,
+        user_id=user_id,
+        is_next_step=False,
+        **_from(now),
     )
 
 
@@ -36,7 +41,7 @@ def start_again(
     start(tx, organisation_id, request_id, user_id, now=now)
     tx.update(
         ReminderRow,
-        {"asked_at": now, "sent": 0, "due_at": now},
+        _from(now),
         organisation_id=organisation_id,
         leave_request_id=request_id,
         user_id=user_id,
@@ -55,23 +60,12 @@ def back_off(tx: Transaction, organisation_id: str, *, now: datetime) -> None:
 
 def restart(tx: Transaction, organisation_id: str, *, now: datetime) -> None:
     """Restart the schedules of all reminders, since none could be sent until now."""
-    tx.change(_restart, organisation_id=organisation_id, now=now)
+    tx.update(ReminderRow, _from(now), organisation_id=organisation_id)
 
 
-@compiled
-def _start(
-    organisation_id: Param[str], request_id: Param[str], user_id: Param[str], now: Param[datetime]
-) -> Insert:
-    return ReminderRow.insert(
-        organisation_id=organisation_id,
-        leave_request_id=request_id,
-        user_id=user_id,
-        asked_at=now,
-        sent=0,
-        is_next_step=False,
-        # The first check computes the schedule, outside the user's request.
-        due_at=now,
-    ).on_conflict_ignore()
+def _from(now: datetime) -> dict[str, object]:
+    # The first check computes the schedule, outside the user's request.
+    return {"asked_at": now, "sent": 0, "due_at": now}
 
 
 @compiled
@@ -89,11 +83,4 @@ def _due_organisations(now: Param[datetime]) -> Select:
 def _back_off(organisation_id: Param[str], now: Param[datetime], until: Param[datetime]) -> Update:
     return ReminderRow.update(due_at=until).where(
         ReminderRow.organisation_id == organisation_id, ReminderRow.due_at <= now
-    )
-
-
-@compiled
-def _restart(organisation_id: Param[str], now: Param[datetime]) -> Update:
-    return ReminderRow.update(asked_at=now, sent=0, due_at=now).where(
-        ReminderRow.organisation_id == organisation_id
     )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Final, Literal
 
-from peewee import Delete, Update
+from peewee import Update
 
 from storage.admin import departments, organisations, people
 from storage.admin.organisations import NewOrganisation
@@ -316,10 +316,11 @@ def leave(tx: Transaction, *, now: datetime) -> bool:
     organisation = slack_workspaces.find(tx, TEAM_ID)
     if organisation is None:
         return False
-    if not tx.change(_unlink_organisation, organisation_id=organisation.id, now=now):
+    unlinked = {"slack_team_id": None, "updated_at": now}
+    if not tx.update(OrganisationRow, unlinked, id=organisation.id, slack_team_id=TEAM_ID):
         return False
     tx.change(_unlink_people, organisation_id=organisation.id, now=now)
-    tx.change(_delete_messages, organisation_id=organisation.id)
+    tx.delete(SlackMessageRow, organisation_id=organisation.id)
     organisation_config.changed(tx, organisation.id)
     return True
 
@@ -337,19 +338,7 @@ def _slack_id(user: User) -> str:
 
 
 @compiled
-def _unlink_organisation(organisation_id: Param[str], now: Param[datetime]) -> Update:
-    return OrganisationRow.update(slack_team_id=None, updated_at=now).where(
-        OrganisationRow.id == organisation_id, OrganisationRow.slack_team_id == TEAM_ID
-    )
-
-
-@compiled
 def _unlink_people(organisation_id: Param[str], now: Param[datetime]) -> Update:
     return UserRow.update(slack_user_id=None, updated_at=now).where(
         UserRow.organisation_id == organisation_id, UserRow.slack_user_id.is_null(False)
     )
-
-
-@compiled
-def _delete_messages(organisation_id: Param[str]) -> Delete:
-    return SlackMessageRow.delete().where(SlackMessageRow.organisation_id == organisation_id)

@@ -15,6 +15,7 @@ from storage.base.ids import new_id
 from storage.base.values import Caller, User
 from storage.db import locks, rows
 from storage.db.database import INSERT_BATCH, Transaction
+from storage.db.tables import UserRow
 from storage.operations.people_file import BadLines, Line, PeopleFile
 from storage.outbox import organisation_config
 from storage.outbox.organisation_config import OrganisationConfig
@@ -115,9 +116,7 @@ def _users_by_email(tx: Transaction, lines: Sequence[Line], *, by: Caller) -> di
     """The people and managers of the file who exist already, by the key of their address."""
     keys = {texts.email_key(line.email) for line in lines if line.email}
     keys |= {texts.email_key(line.manager_email) for line in lines if line.manager_email}
-    user_rows = tx.all(
-        people_rows.of_emails, organisation_id=by.organisation_id, email_keys=sorted(keys)
-    )
+    user_rows = tx.select(UserRow, organisation_id=by.organisation_id, email_key=sorted(keys))
     # Archived people first: a later person with the same address replaces them.
     users = sorted(map(rows.user, user_rows), key=lambda user: user.status != "archived")
     return {texts.email_key(user.email): user for user in users}

@@ -182,8 +182,12 @@ def changes_at(
     tx: Transaction, organisation_id: str, action: AuditAction, subject_id: str, at: datetime
 ) -> dict[str, dict[str, Any]] | None:
     """What an action changed at that instant, by field; None when it did not happen then."""
-    row = tx.first(
-        _changes_at, organisation_id=organisation_id, action=action, subject_id=subject_id, at=at
+    row = tx.find(
+        AuditRow,
+        organisation_id=organisation_id,
+        subject_id=subject_id,
+        occurred_at=at,
+        action=action,
     )
     return None if row is None else orjson.loads(row.changes)
 
@@ -250,18 +254,6 @@ def _entries(
     if after_at is not None:
         query = query.where(Tuple(AuditRow.occurred_at, AuditRow.id) < Tuple(after_at, after_id))
     return query.order_by(AuditRow.occurred_at.desc(), AuditRow.id.desc()).limit(limit)
-
-
-@compiled
-def _changes_at(
-    organisation_id: Param[str], action: Param[str], subject_id: Param[str], at: Param[datetime]
-) -> Select:
-    return AuditRow.select(AuditRow.changes).where(
-        AuditRow.organisation_id == organisation_id,
-        AuditRow.subject_id == subject_id,
-        AuditRow.occurred_at == at,
-        AuditRow.action == action,
-    )
 
 
 @compiled

@@ -11,7 +11,7 @@ import secrets
 from dataclasses import dataclass
 from typing import Final
 
-from peewee import Select, Update
+from peewee import Select
 
 from storage.base.calendar_values import HolidaySet
 from storage.base.errors import NotFound
@@ -84,7 +84,7 @@ def of_organisation(
     ``version`` is its ``reference_version`` where the caller has just read it. Raises NotFound.
     """
     if version is None:
-        row = tx.first(_version, organisation_id=organisation_id)
+        row = tx.find(OrganisationRow, id=organisation_id)
         if row is None:
             raise NotFound("organisation")
         version = row.reference_version
@@ -101,22 +101,23 @@ def changed(tx: Transaction, organisation_id: str) -> None:
     # Random and not incremented: after a fail-over that lost a change, the next change would get
     # the same number, and a process that has cached the lost one would use it.
     version = secrets.randbelow(_MAX_VERSION) + 1
-    tx.change(_set_version, organisation_id=organisation_id, version=version)
+    tx.update(OrganisationRow, {"reference_version": version}, id=organisation_id)
     # This transaction may read again before it commits or fails.
     tx.config_cache.pop(organisation_id, None)
 
 
 def _load(tx: Transaction, organisation_id: str) -> OrganisationConfig:
     # The version is read with the organisation, before the rest: a later change is reloaded.
-    row = tx.first(_organisation, organisation_id=organisation_id)
+    row = tx.find(OrganisationRow, id=organisation_id)
     if row is None:
         raise NotFound("organisation")
-    departments = map(rows.department, tx.all(_departments, organisation_id=organisation_id))
-    leave_types = map(rows.leave_type, tx.all(_leave_types, organisation_id=organisation_id))
-    holiday_sets = map(rows.holiday_set, tx.all(_sets, organisation_id=organisation_id))
+    own = {"organisation_id": organisation_id}
+    departments = map(rows.department, tx.select(DepartmentRow, **own))
+    leave_types = map(rows.leave_type, tx.select(LeaveTypeRow, **own))
+    holiday_sets = map(rows.holiday_set, tx.select(HolidaySetRow, **own))
     sets = {holiday_set.id: holiday_set for holiday_set in holiday_sets}
     overrides: dict[str, list[Override]] = {}
-    for override in tx.all(_overrides, organisation_id=organisation_id):
+    for override in tx.select(HolidayOverrideRow, **own):
         code = sets[override.holiday_set_id].country_code
         overrides.setdefault(code, []).append(_override(override))
     organisation = rows.organisation(row)
@@ -130,65 +131,12 @@ def _load(tx: Transaction, organisation_id: str) -> OrganisationConfig:
         holiday_sets=sets,
         holiday_categories={each.country_code: each.categories for each in sets.values()},
         overrides=overrides,
-        webhooks=[rows.webhook(row) for row in tx.all(_webhooks, organisation_id=organisation_id)],
+        webhooks=[*map(rows.webhook, tx.select(WebhookRow, **own))],
         is_in_slack=organisation.slack_team_id is not None and uninstalled is None,
     )
 
 
 _override: Final = rows.mapper(Override)
-
-
-@compiled
-def _version(organisation_id: Param[str]) -> Select:
-    return OrganisationRow.select(OrganisationRow.reference_version).where(
-        OrganisationRow.id == organisation_id
-    )
-
-
-@compiled
-def _set_version(organisation_id: Param[str], version: Param[int]) -> Update:
-    return OrganisationRow.update(reference_version=version).where(
-        OrganisationRow.id == organisation_id
-    )
-
-
-@compiled
-def _organisation(organisation_id: Param[str]) -> Select:
-    return OrganisationRow.select(*rows.ORGANISATION).where(OrganisationRow.id == organisation_id)
-
-
-@compiled
-def _departments(organisation_id: Param[str]) -> Select:
-    return DepartmentRow.select(*rows.DEPARTMENT).where(
-        DepartmentRow.organisation_id == organisation_id
-    )
-
-
-@compiled
-def _leave_types(organisation_id: Param[str]) -> Select:
-    return LeaveTypeRow.select(*rows.LEAVE_TYPE).where(
-        LeaveTypeRow.organisation_id == organisation_id
-    )
-
-
-@compiled
-def _sets(organisation_id: Param[str]) -> Select:
-    return HolidaySetRow.select(*rows.HOLIDAY_SET).where(
-        HolidaySetRow.organisation_id == organisation_id
-    )
-
-
-@compiled
-def _overrides(organisation_id: Param[str]) -> Select:
-    return HolidayOverrideRow.select(
-        HolidayOverrideRow.holiday_set_id,
-        HolidayOverrideRow.date,
-        HolidayOverrideRow.name,
-        HolidayOverrideRow.is_holiday,
-        HolidayOverrideRow.half,
-        HolidayOverrideRow.id,
-        HolidayOverrideRow.every_year,
-    ).where(HolidayOverrideRow.organisation_id == organisation_id)
 
 
 @compiled
@@ -199,8 +147,3 @@ def _uninstalled(organisation_id: Param[str], team_id: Param[str | None]) -> Sel
         SlackInstallationRow.team_id == team_id,
         SlackInstallationRow.uninstalled_at.is_null(False),
     )
-
-
-@compiled
-def _webhooks(organisation_id: Param[str]) -> Select:
-    return WebhookRow.select(*rows.WEBHOOK).where(WebhookRow.organisation_id == organisation_id)

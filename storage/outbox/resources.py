@@ -13,16 +13,15 @@ from datetime import datetime
 from functools import partial
 from typing import Any, Generic, TypeVar
 
-from peewee import Delete, Field, Model, Select
+from peewee import Field, Model
 
 from storage.base import fields
 from storage.base.errors import NotFound
 from storage.base.event_values import AuditAction
 from storage.base.values import Caller, Role
-from storage.db import locks
-from storage.db.compiled import Param, any_of, compiled
+from storage.db import locks, pages
 from storage.db.database import Row, Transaction
-from storage.db.pages import Page, PageOf, page_of, position
+from storage.db.pages import Page, PageOf
 from storage.outbox import audit
 from storage.rules import roles
 
@@ -72,23 +71,15 @@ def get(tx: Transaction, resource: Resource[T], resource_id: str, *, by: Caller)
 def page(tx: Transaction, resource: Resource[T], page: PageOf, *, by: Caller) -> Page[T]:
     """Those of the organisation, oldest first. Raises InsufficientRole or UnusableCursor."""
     roles.check_role(by.role, resource.read_by)
-    bound_to = (f"{resource.subject_type}s", by.organisation_id)
-    after = position(tx, page, *bound_to)
-    page_rows = tx.all(
-        _in_order,
-        resource=resource,
-        organisation_id=by.organisation_id,
-        after_id=after[0] if after else None,
-        limit=page.limit + 1,
-    )
+    name = f"{resource.subject_type}s"
     value = partial(resource.value, tx)
-    return page_of(tx, page, page_rows, value, lambda row: [row.id], *bound_to)
+    return pages.by_id(tx, page, resource.table, value, name, by.organisation_id)
 
 
 def all_of(tx: Transaction, resource: Resource[T], organisation_id: str, most: int) -> list[T]:
     """The first ``most`` of them, oldest first."""
-    rows = tx.all(
-        _in_order, resource=resource, organisation_id=organisation_id, after_id=None, limit=most
+    rows = tx.select_page(
+        resource.table, after_id=None, limit=most, organisation_id=organisation_id
     )
     return [resource.value(tx, row) for row in rows]
 
@@ -134,7 +125,7 @@ def remove(
     if not values:
         return
     ids = [value.id for value in values]
-    tx.change(_delete, resource=resource, organisation_id=by.organisation_id, ids=ids)
+    tx.delete(resource.table, organisation_id=by.organisation_id, id=ids)
     for value in values:
         _record(tx, resource, 2, value, None, by=by, now=now)
 
@@ -164,24 +155,3 @@ def _record(
 
 def _audited(resource: Resource[T], value: T) -> list[object]:
     return [getattr(value, name) for name in resource.checks]
-
-
-@compiled
-def _in_order(
-    resource: Resource[Any],
-    organisation_id: Param[str],
-    after_id: Param[str] | None,
-    limit: Param[int],
-) -> Select:
-    table = resource.table
-    query = table.select(*resource.columns).where(table.organisation_id == organisation_id)
-    if after_id is not None:
-        query = query.where(table.id > after_id)
-    # Ids are made in order of time.
-    return query.order_by(table.id).limit(limit)
-
-
-@compiled
-def _delete(resource: Resource[Any], organisation_id: Param[str], ids: Param[list[str]]) -> Delete:
-    table = resource.table
-    return table.delete().where(table.organisation_id == organisation_id, any_of(table.id, ids))

@@ -9,10 +9,10 @@ from peewee import Select, fn
 from storage.base import fields
 from storage.base.errors import InvalidInput, NotFound
 from storage.base.values import Caller, Department
-from storage.db import locks, rows
-from storage.db.compiled import Engine, Param, any_of, compiled, compiled_per_engine
+from storage.db import pages, rows
+from storage.db.compiled import Param, any_of, compiled
 from storage.db.database import Transaction
-from storage.db.pages import Page, PageOf, page_of, position
+from storage.db.pages import Page, PageOf
 from storage.db.tables import DepartmentRow, UserRow
 from storage.people import people_rows
 
@@ -20,12 +20,10 @@ from storage.people import people_rows
 def get(tx: Transaction, department_id: str, *, by: Caller, for_update: bool = False) -> Department:
     """One department. Raises NotFound. ``for_update``: it stays so until this transaction ends."""
     if fields.is_id(department_id):
-        row = tx.first(
-            _department,
-            organisation_id=by.organisation_id,
-            department_id=department_id,
-            # The strongest lock: even inserts of rows that refer to the department have to wait.
-            lock="FOR UPDATE" if for_update else None,
+        # The strongest lock: even inserts of rows that refer to the department have to wait.
+        lock = "FOR UPDATE" if for_update else ""
+        row = tx.find(
+            DepartmentRow, lock=lock, organisation_id=by.organisation_id, id=department_id
         )
         if row is not None:
             return rows.department(row)
@@ -41,16 +39,15 @@ def page(
     """
     if manager_id is not None and people_rows.find(tx, by.organisation_id, manager_id) is None:
         raise NotFound("user")
-    bound_to = ("departments", by.organisation_id, manager_id)
-    after = position(tx, page, *bound_to)
-    page_rows = tx.all(
-        _departments,
-        organisation_id=by.organisation_id,
+    return pages.by_id(
+        tx,
+        page,
+        DepartmentRow,
+        rows.department,
+        "departments",
+        by.organisation_id,
         manager_id=manager_id,
-        after_id=after[0] if after else None,
-        limit=page.limit + 1,
     )
-    return page_of(tx, page, page_rows, rows.department, lambda row: [row.id], *bound_to)
 
 
 def sizes(tx: Transaction, organisation_id: str, department_ids: Collection[str]) -> dict[str, int]:
@@ -67,13 +64,9 @@ def exists(
     """Whether there is such a department. ``for_update``: it is not deleted meanwhile either."""
     if not fields.is_id(department_id):
         return False
-    row = tx.first(
-        _department,
-        organisation_id=organisation_id,
-        department_id=department_id,
-        # The lock that a foreign key takes: only deletes wait for it.
-        lock="FOR KEY SHARE" if for_update else None,
-    )
+    # The lock that a foreign key takes: only deletes wait for it.
+    lock = "FOR KEY SHARE" if for_update else ""
+    row = tx.find(DepartmentRow, lock=lock, organisation_id=organisation_id, id=department_id)
     return row is not None
 
 
@@ -83,33 +76,6 @@ def check(tx: Transaction, department_id: str | None, *, by: Caller) -> None:
         tx, by.organisation_id, department_id, for_update=True
     ):
         raise InvalidInput.of("department_id", "not_found", "There is no such department.")
-
-
-@compiled_per_engine
-def _department(
-    engine: Engine, organisation_id: Param[str], department_id: Param[str], lock: str | None
-) -> Select:
-    query = DepartmentRow.select(*rows.DEPARTMENT).where(
-        DepartmentRow.organisation_id == organisation_id, DepartmentRow.id == department_id
-    )
-    return query if lock is None else locks.locked(query, engine, lock)
-
-
-@compiled
-def _departments(
-    organisation_id: Param[str],
-    manager_id: Param[str] | None,
-    after_id: Param[str] | None,
-    limit: Param[int],
-) -> Select:
-    query = DepartmentRow.select(*rows.DEPARTMENT).where(
-        DepartmentRow.organisation_id == organisation_id
-    )
-    if manager_id is not None:
-        query = query.where(DepartmentRow.manager_id == manager_id)
-    if after_id is not None:
-        query = query.where(DepartmentRow.id > after_id)
-    return query.order_by(DepartmentRow.id).limit(limit)
 
 
 @compiled

@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime
 
-from peewee import Select
-
 from storage.base.calendar_values import HolidaySet
 from storage.base.errors import AlreadyExists, NotFound
 from storage.base.ids import new_id
-from storage.base.values import Caller, as_dict
-from storage.db import locks, rows
-from storage.db.compiled import Param, compiled
+from storage.base.values import Caller
+from storage.db import locks, pages, rows
 from storage.db.database import DuplicateRow, Transaction
-from storage.db.pages import Page, PageOf, page_of, position
+from storage.db.pages import Page, PageOf
 from storage.db.tables import HolidaySetRow
 from storage.outbox import audit, organisation_config
 from storage.outbox.organisation_config import OrganisationConfig
@@ -56,21 +53,8 @@ def ensure(tx: Transaction, country_code: str, *, by: Caller, now: datetime) -> 
 
 def page(tx: Transaction, page: PageOf, *, by: Caller) -> Page[HolidaySet]:
     """One page of the sets, oldest first. Raises UnusableCursor."""
-    bound_to = ("holiday_sets", by.organisation_id)
-    after = position(tx, page, *bound_to)
-    set_rows = tx.all(
-        _sets,
-        organisation_id=by.organisation_id,
-        after_id=after[0] if after else None,
-        limit=page.limit + 1,
-    )
-    return page_of(
-        tx,
-        page,
-        set_rows,
-        rows.holiday_set,
-        lambda row: [row.id],
-        *bound_to,
+    return pages.by_id(
+        tx, page, HolidaySetRow, rows.holiday_set, "holiday_sets", by.organisation_id
     )
 
 
@@ -104,8 +88,7 @@ def _insert(
     holiday_set = HolidaySet(
         id=new_id(now), country_code=code, categories=categories, created_at=now
     )
-    columns = as_dict(holiday_set) | {"categories": rows.json_text(categories)}
-    tx.insert(HolidaySetRow, organisation_id=by.organisation_id, **columns)
+    tx.insert(HolidaySetRow, organisation_id=by.organisation_id, **rows.columns(holiday_set))
     audit.record(
         tx,
         "holiday_set.created",
@@ -117,13 +100,3 @@ def _insert(
     )
     organisation_config.changed(tx, by.organisation_id)
     return holiday_set
-
-
-@compiled
-def _sets(organisation_id: Param[str], after_id: Param[str] | None, limit: Param[int]) -> Select:
-    query = HolidaySetRow.select(*rows.HOLIDAY_SET).where(
-        HolidaySetRow.organisation_id == organisation_id
-    )
-    if after_id is not None:
-        query = query.where(HolidaySetRow.id > after_id)
-    return query.order_by(HolidaySetRow.id).limit(limit)

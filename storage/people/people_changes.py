@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import date, datetime
+from datetime import datetime
 from typing import Final
 
 from peewee import Select
@@ -17,7 +17,7 @@ from storage.base.ids import new_id
 from storage.base.shapes import days_or_none
 from storage.base.values import Caller, User, UserStatus, as_dict, field_names
 from storage.db import rows
-from storage.db.compiled import Param, any_of, compiled
+from storage.db.compiled import Param, compiled
 from storage.db.database import DuplicateRow, Transaction
 from storage.db.tables import UserRow
 from storage.outbox import audit, feed_changes
@@ -113,11 +113,18 @@ def _new(values: Checked, status: UserStatus, now: datetime) -> User:
 def _row(user: User, by: Caller) -> dict[str, object]:
     return {
         "organisation_id": by.organisation_id,
-        "id": user.id,
-        "email": user.email,
         "email_key": texts.email_key(user.email),
-        "created_at": user.created_at,
-        **_columns(user),
+        **rows.columns(user),
+        **_due(user),
+    }
+
+
+def _due(user: User) -> dict[str, object]:
+    """The columns that are not as the person's fields."""
+    due_on = employment_terms.due_on(user)
+    return {
+        "employment_due_on": None if due_on is None else due_on.isoformat(),
+        "earlier_periods": rows.json_text(user.earlier_periods) if user.earlier_periods else None,
     }
 
 
@@ -132,7 +139,7 @@ def save(
     try:
         changed = tx.update(
             UserRow,
-            _columns(after),
+            rows.changes(after) | _due(after),
             organisation_id=by.organisation_id,
             id=before.id,
             status=before.status,
@@ -189,36 +196,6 @@ def audited(user: User) -> dict[str, object]:
     return shown
 
 
-def _columns(user: User) -> dict[str, object]:
-    """Every column that may change: always all of them, for one compiled statement."""
-    return {
-        "first_name": user.first_name,
-        "last_name": user.last_name,
-        "role": user.role,
-        "status": user.status,
-        "department_id": user.department_id,
-        "manager_id": user.manager_id,
-        "job_title": user.job_title,
-        "start_date": _iso_or_none(user.start_date),
-        "end_date": _iso_or_none(user.end_date),
-        "working_days": None if user.working_days is None else rows.json_text(user.working_days),
-        "public_holiday_country_code": user.public_holiday_country_code,
-        "leave_allowance_half_days": user.leave_allowance_half_days,
-        "employment": None if user.employment is None else rows.json_text(user.employment),
-        "earlier_periods": rows.json_text(user.earlier_periods) if user.earlier_periods else None,
-        "employment_due_on": _iso_or_none(employment_terms.due_on(user)),
-        "avatar_url": user.avatar_url,
-        "timezone": user.timezone,
-        "slack_user_id": user.slack_user_id,
-        "updated_at": user.updated_at,
-        "version": user.version,
-    }
-
-
-def _iso_or_none(day: date | None) -> str | None:
-    return None if day is None else day.isoformat()
-
-
 def check_can_manage(tx: Transaction, organisation_id: str, manager_id: str | None) -> None:
     """Refuse a manager who is unknown or archived; none at all is fine.
 
@@ -247,7 +224,8 @@ def with_all_above(
     """The manager of each of these people and of all people above them, by person."""
     chain = dict(managers)
     while unread := sorted({manager for manager in chain.values() if manager} - chain.keys()):
-        chain |= dict(tx.all(_managers_of, organisation_id=organisation_id, user_ids=unread))
+        people = tx.select(UserRow, organisation_id=organisation_id, id=unread)
+        chain |= {row.id: row.manager_id for row in people}
     return chain
 
 
@@ -279,13 +257,6 @@ def depth(user_id: str, managers: Mapping[str, str | None], depths: dict[str, in
         result += 1
         depths[person_id] = result
     return result
-
-
-@compiled
-def _managers_of(organisation_id: Param[str], user_ids: Param[list[str]]) -> Select:
-    return UserRow.select(UserRow.id, UserRow.manager_id).where(
-        UserRow.organisation_id == organisation_id, any_of(UserRow.id, user_ids)
-    )
 
 
 @compiled

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from peewee import SQL, Case, Select
+from peewee import Select
 
 from storage.base import fields, texts
 from storage.base.errors import NotFound
 from storage.base.values import Caller, User
 from storage.db import locks, rows
-from storage.db.compiled import Engine, Param, any_of, compiled, compiled_per_engine
+from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction
 from storage.db.tables import UserRow
 
@@ -21,7 +21,8 @@ def find(
     """The person of that id. ``for_update``: locked for this transaction."""
     if not fields.is_id(user_id):
         return None
-    row = tx.first(_user, organisation_id=organisation_id, user_id=user_id, for_update=for_update)
+    lock = locks.ROW if for_update else ""
+    row = tx.find(UserRow, lock=lock, organisation_id=organisation_id, id=user_id)
     return None if row is None else rows.user(row)
 
 
@@ -41,15 +42,12 @@ def lock(tx: Transaction, organisation_id: str, user_ids: Collection[str]) -> No
 
     Otherwise the first write would lock a feed counter before the next person is locked.
     """
-    tx.all(_locked_ids, organisation_id=organisation_id, user_ids=sorted(user_ids))
+    tx.select(UserRow, lock=locks.ROW, organisation_id=organisation_id, id=sorted(user_ids))
 
 
 def find_by_email(tx: Transaction, organisation_id: str, email: str) -> User | None:
     """The person with the address, by its key; an archived one if no other has it."""
-    row = tx.first(
-        _user_of_email, organisation_id=organisation_id, email_key=texts.email_key(email)
-    )
-    return None if row is None else rows.user(row)
+    return _find(tx, organisation_id=organisation_id, email_key=texts.email_key(email))
 
 
 def has_email(tx: Transaction, organisation_id: str, email: str) -> bool:
@@ -60,21 +58,26 @@ def has_email(tx: Transaction, organisation_id: str, email: str) -> bool:
 
 def find_by_slack_id(tx: Transaction, organisation_id: str, slack_user_id: str) -> User | None:
     """The person of that Slack account; an archived one if no other has it."""
-    row = tx.first(_user_of_slack_id, organisation_id=organisation_id, slack_user_id=slack_user_id)
-    return None if row is None else rows.user(row)
+    return _find(tx, organisation_id=organisation_id, slack_user_id=slack_user_id)
+
+
+def _find(tx: Transaction, **where: str) -> User | None:
+    """At most one is not archived; of the archived ones, the latest."""
+    people = map(rows.user, tx.select(UserRow, **where))
+    return max(people, key=lambda user: (user.status != "archived", user.id), default=None)
 
 
 def names(tx: Transaction, organisation_id: str, user_ids: Collection[str]) -> dict[str, str]:
     """The names of the people of these ids, in any status."""
     if not user_ids:
         return {}
-    users = tx.all(_users, organisation_id=organisation_id, user_ids=sorted(user_ids))
+    users = tx.select(UserRow, organisation_id=organisation_id, id=sorted(user_ids))
     return {row.id: f"{row.first_name} {row.last_name}".strip() for row in users}
 
 
 def of_ids(tx: Transaction, organisation_id: str, user_ids: Collection[str]) -> dict[str, User]:
     """People of the organisation by id, even if archived."""
-    found = tx.all(_users, organisation_id=organisation_id, user_ids=sorted(user_ids))
+    found = tx.select(UserRow, organisation_id=organisation_id, id=sorted(user_ids))
     return {row.id: rows.user(row) for row in found}
 
 
@@ -123,53 +126,6 @@ def _not_archived(
     return query.order_by(UserRow.id).limit(limit)
 
 
-@compiled_per_engine
-def _user(
-    engine: Engine, organisation_id: Param[str], user_id: Param[str], for_update: bool
-) -> Select:
-    query = UserRow.select(*rows.USER).where(
-        UserRow.organisation_id == organisation_id, UserRow.id == user_id
-    )
-    return locks.locked(query, engine) if for_update else query
-
-
-@compiled_per_engine
-def _locked_ids(engine: Engine, organisation_id: Param[str], user_ids: Param[list[str]]) -> Select:
-    query = UserRow.select(UserRow.id).where(
-        UserRow.organisation_id == organisation_id, any_of(UserRow.id, user_ids)
-    )
-    return locks.locked(query.order_by(UserRow.id), engine)
-
-
-def _not_archived_first(query: Select) -> Select:
-    """At most one is not archived; of the archived ones, the latest."""
-    is_archived = Case(None, ((UserRow.status == "archived", SQL("1")),), SQL("0"))
-    return query.order_by(is_archived, UserRow.id.desc()).limit(1)
-
-
-@compiled
-def _user_of_email(organisation_id: Param[str], email_key: Param[str]) -> Select:
-    query = UserRow.select(*rows.USER).where(
-        UserRow.organisation_id == organisation_id, UserRow.email_key == email_key
-    )
-    return _not_archived_first(query)
-
-
-@compiled
-def _users(organisation_id: Param[str], user_ids: Param[list[str]]) -> Select:
-    return UserRow.select(*rows.USER).where(
-        UserRow.organisation_id == organisation_id, any_of(UserRow.id, user_ids)
-    )
-
-
-@compiled
-def of_emails(organisation_id: Param[str], email_keys: Param[list[str]]) -> Select:
-    """The people with one of these keys of addresses, as whole rows."""
-    return UserRow.select(*rows.USER).where(
-        UserRow.organisation_id == organisation_id, any_of(UserRow.email_key, email_keys)
-    )
-
-
 @compiled
 def active_owners(organisation_id: Param[str], limit: Param[int]) -> Select:
     """Ids of the organisation's active owners."""
@@ -188,11 +144,3 @@ def _active_owners(organisation_id: Param[str]) -> Select:
         UserRow.role == "owner",
         UserRow.status == "active",
     )
-
-
-@compiled
-def _user_of_slack_id(organisation_id: Param[str], slack_user_id: Param[str]) -> Select:
-    query = UserRow.select(*rows.USER).where(
-        UserRow.organisation_id == organisation_id, UserRow.slack_user_id == slack_user_id
-    )
-    return _not_archived_first(query)

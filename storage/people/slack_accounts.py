@@ -17,12 +17,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from peewee import Insert, Select
-
 from storage.base import fields
-from storage.base.values import User
+from storage.base.values import User, as_dict
 from storage.db import rows
-from storage.db.compiled import Param, any_of, compiled
 from storage.db.database import Transaction
 from storage.db.tables import SlackProfileRow
 from storage.people import people_rows
@@ -111,14 +108,8 @@ def save_locale(
     times = [time for time in (before.slack_updated_at, slack_updated_at) if time is not None]
     after = AppliedProfile(locale=new_locale, slack_updated_at=max(times, default=None))
     if after != before:
-        tx.change(
-            _save,
-            organisation_id=organisation_id,
-            user_id=user_id,
-            locale=after.locale,
-            slack_updated_at=after.slack_updated_at,
-            now=now,
-        )
+        key = {"organisation_id": organisation_id, "user_id": user_id}
+        tx.upsert(SlackProfileRow, key, **as_dict(after), updated_at=now)
 
 
 def save_applied(
@@ -152,29 +143,5 @@ def locale_of(tx: Transaction, organisation_id: str, user_id: str) -> str | None
 
 def locales_of(tx: Transaction, organisation_id: str, user_ids: Iterable[str]) -> dict[str, str]:
     """The known locales, by the people's ids."""
-    locales = tx.all(_locales, organisation_id=organisation_id, user_ids=list(user_ids))
-    return {user_id: locale for user_id, locale in locales if locale is not None}
-
-
-@compiled
-def _save(
-    organisation_id: Param[str],
-    user_id: Param[str],
-    locale: Param[str | None],
-    slack_updated_at: Param[datetime | None],
-    now: Param[datetime],
-) -> Insert:
-    columns = {"locale": locale, "slack_updated_at": slack_updated_at, "updated_at": now}
-    return SlackProfileRow.insert(
-        organisation_id=organisation_id, user_id=user_id, **columns
-    ).on_conflict(
-        conflict_target=(SlackProfileRow.organisation_id, SlackProfileRow.user_id), update=columns
-    )
-
-
-@compiled
-def _locales(organisation_id: Param[str], user_ids: Param[list[str]]) -> Select:
-    return SlackProfileRow.select(SlackProfileRow.user_id, SlackProfileRow.locale).where(
-        SlackProfileRow.organisation_id == organisation_id,
-        any_of(SlackProfileRow.user_id, user_ids),
-    )
+    profiles = tx.select(SlackProfileRow, organisation_id=organisation_id, user_id=list(user_ids))
+    return {row.user_id: row.locale for row in profiles if row.locale is not None}

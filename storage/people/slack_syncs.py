@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from peewee import Case, Delete, Insert, Select, Update
+from peewee import Case, Select, Update
 
-from storage.db.compiled import Engine, Expr, Param, any_of, compiled
+from storage.db.compiled import Engine, Expr, Param, compiled
 from storage.db.database import Transaction
 from storage.db.tables import OrganisationRow, SlackSyncRow
 from storage.outbox.leased_queue import LeasedQueue, wait_after
@@ -63,12 +63,13 @@ class Sync:
 
 def begin(tx: Transaction, organisation_id: str, *, now: datetime) -> None:
     """Start comparing the people of an organisation that was linked to a workspace."""
-    tx.change(_begin, organisation_id=organisation_id, now=now)
+    key = {"organisation_id": organisation_id}
+    tx.upsert(SlackSyncRow, key, due_at=now, claim_id=None, failures=0)
 
 
 def end(tx: Transaction, organisation_id: str) -> None:
     """Stop comparing them: the workspace is the playground's."""
-    tx.change(_end, organisation_id=organisation_id)
+    tx.delete(SlackSyncRow, organisation_id=organisation_id)
 
 
 def request(tx: Transaction, organisation_id: str, *, now: datetime) -> None:
@@ -76,7 +77,8 @@ def request(tx: Transaction, organisation_id: str, *, now: datetime) -> None:
 
     A running comparison loses its claim, because it may have missed the latest change.
     """
-    tx.change(_request, organisation_id=organisation_id, now=now)
+    changes = {"due_at": now, "claim_id": None}
+    tx.update(SlackSyncRow, changes, organisation_id=organisation_id)
 
 
 def request_soon(tx: Transaction, organisation_id: str, *, now: datetime) -> None:
@@ -99,16 +101,15 @@ def claim(tx: Transaction, *, claim_id: str, now: datetime, limit: int) -> list[
     failures: dict[str, int] = dict(QUEUE.claim(tx, claim_id=claim_id, now=now, limit=limit))
     if not failures:
         return []
-    teams = tx.all(_teams, organisation_ids=sorted(failures))
     return [
         Sync(
-            organisation_id=organisation_id,
-            team_id=team_id,
+            organisation_id=row.id,
+            team_id=row.slack_team_id,
             claim_id=claim_id,
-            failures=failures[organisation_id],
+            failures=failures[row.id],
             started_at=now,
         )
-        for organisation_id, team_id in teams
+        for row in tx.select(OrganisationRow, id=sorted(failures))
     ]
 
 
@@ -149,27 +150,6 @@ def fail(
 
 
 @compiled
-def _begin(organisation_id: Param[str], now: Param[datetime]) -> Insert:
-    due = {"due_at": now, "claim_id": None, "failures": 0}
-    return SlackSyncRow.insert(organisation_id=organisation_id, **due).on_conflict(
-        conflict_target=(SlackSyncRow.organisation_id,), update=due
-    )
-
-
-@compiled
-def _end(organisation_id: Param[str]) -> Delete:
-    return SlackSyncRow.delete().where(SlackSyncRow.organisation_id == organisation_id)
-
-
-@compiled
-def _request(organisation_id: Param[str], now: Param[datetime]) -> Update:
-    row = SlackSyncRow
-    return row.update({row.due_at: now, row.claim_id: None}).where(
-        row.organisation_id == organisation_id
-    )
-
-
-@compiled
 def _request_soon(
     organisation_id: Param[str],
     now: Param[datetime],
@@ -186,11 +166,4 @@ def _request_soon(
         row.failures == 0,
         # A comparison that is due sooner is not updated, which locks nothing.
         row.due_at > spacing_after,
-    )
-
-
-@compiled
-def _teams(organisation_ids: Param[list[str]]) -> Select:
-    return OrganisationRow.select(OrganisationRow.id, OrganisationRow.slack_team_id).where(
-        any_of(OrganisationRow.id, organisation_ids)
     )

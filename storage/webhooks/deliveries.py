@@ -11,15 +11,13 @@ from datetime import datetime, timedelta
 from typing import Final, Literal, TypeAlias
 
 import orjson
-from peewee import Select, Update
+from peewee import Update
 
 from storage.base.ids import new_id
 from storage.db import locks, rows
 from storage.db.compiled import (
-    Engine,
     Param,
     compiled,
-    compiled_per_engine,
     json_table,
     milliseconds,
 )
@@ -214,16 +212,9 @@ def _attempt(delivery: Delivery, outcome: Outcome, now: datetime) -> dict[str, o
 
 def _has_same_url(tx: Transaction, delivery: Delivery) -> bool:
     """Whether the endpoint still has the URL of the attempt. Locks the endpoint."""
-    row = tx.first(_url, organisation_id=delivery.organisation_id, webhook_id=delivery.webhook_id)
+    key = {"organisation_id": delivery.organisation_id, "id": delivery.webhook_id}
+    row = tx.find(WebhookRow, lock=locks.ROW, **key)
     return row is not None and row.url == delivery.url
-
-
-@compiled_per_engine
-def _url(engine: Engine, organisation_id: Param[str], webhook_id: Param[str]) -> Select:
-    query = WebhookRow.select(WebhookRow.url).where(
-        WebhookRow.organisation_id == organisation_id, WebhookRow.id == webhook_id
-    )
-    return locks.locked(query, engine)
 
 
 @compiled

@@ -22,10 +22,10 @@ from storage.base.event_values import (
     LoggedDelivery,
 )
 from storage.base.values import Caller
-from storage.db import rows
+from storage.db import locks, pages, rows
 from storage.db.compiled import Param, any_of, any_of_keys, compiled, json_of_keys
 from storage.db.database import Row, Transaction
-from storage.db.pages import Page, PageOf, page_of, position
+from storage.db.pages import Page, PageOf
 from storage.db.tables import DeliveryAttemptRow, DeliveryRow, EventRow, OrganisationRow, WebhookRow
 from storage.outbox import audit, webhook_outbox
 from storage.rules import roles
@@ -72,26 +72,21 @@ def page(
     Raises InsufficientRole, NotFound or UnusableCursor.
     """
     webhooks.get(tx, webhook_id, by=by)
-    bound_to = ("deliveries", by.organisation_id, webhook_id, status, event)
-    after = position(tx, page, *bound_to)
-    delivery_rows = tx.all(
-        _page,
-        organisation_id=by.organisation_id,
-        webhook_id=webhook_id,
-        after_id=after[0] if after else None,
-        limit=page.limit + 1,
-        status=status,
-        event=event,
-    )
-    attempts = _attempts_of(tx, by.organisation_id, [row.id for row in delivery_rows[: page.limit]])
-    return page_of(
+    found = pages.by_id(
         tx,
         page,
-        delivery_rows,
-        lambda row: _delivery(row, attempts.get(row.id, [])),
-        lambda row: [row.id],
-        *bound_to,
+        DeliveryRow,
+        lambda row: row,
+        "deliveries",
+        by.organisation_id,
+        descends=True,
+        webhook_id=webhook_id,
+        status=status,
+        event_type=event,
     )
+    attempts = _attempts_of(tx, by.organisation_id, [row.id for row in found.items])
+    items = [_delivery(row, attempts.get(row.id, [])) for row in found.items]
+    return Page(items=items, next_cursor=found.next_cursor)
 
 
 def get(tx: Transaction, webhook_id: str, delivery_id: str, *, by: Caller) -> LoggedDelivery:
@@ -174,7 +169,7 @@ def redeliver(
     alone. Needs an admin. Raises InsufficientRole, NotFound or WebhookDisabled.
     """
     get(tx, webhook_id, delivery_id, by=by)
-    if not webhooks.get(tx, webhook_id, by=by, lock=webhooks.LOCK).is_active:
+    if not webhooks.get(tx, webhook_id, by=by, lock=locks.ROW).is_active:
         raise WebhookDisabled
     if tx.change(
         _queue_again, organisation_id=by.organisation_id, delivery_id=delivery_id, now=now
@@ -198,7 +193,7 @@ def redeliver_failed(
     second call sends nothing twice. Needs an admin. Raises InsufficientRole, NotFound or
     WebhookDisabled.
     """
-    if not webhooks.get(tx, webhook_id, by=by, lock=webhooks.LOCK).is_active:
+    if not webhooks.get(tx, webhook_id, by=by, lock=locks.ROW).is_active:
         raise WebhookDisabled
     count = tx.change(
         _queue_failed_again,
@@ -246,42 +241,6 @@ def prune(tx: Transaction, *, now: datetime, limit: int = 500) -> Pruned:
         tx.change(_delete_deliveries, keys=json_of_keys(old), before=before)
     events = tx.change(_delete_events, before_id=ids.earliest_id(before), limit=limit)
     return Pruned(expired=len(expired), deliveries=len(old), events=events)
-
-
-_COLUMNS: Final = (
-    DeliveryRow.id,
-    DeliveryRow.event_id,
-    DeliveryRow.event_type,
-    DeliveryRow.leave_request_id,
-    DeliveryRow.sequence,
-    DeliveryRow.status,
-    DeliveryRow.due_at,
-    DeliveryRow.claim_id,
-    DeliveryRow.created_at,
-    DeliveryRow.settled_at,
-)
-
-
-@compiled
-def _page(
-    organisation_id: Param[str],
-    webhook_id: Param[str],
-    after_id: Param[str] | None,
-    limit: Param[int],
-    status: Param[str] | None,
-    event: Param[str] | None,
-) -> Select:
-    query = DeliveryRow.select(*_COLUMNS).where(
-        DeliveryRow.organisation_id == organisation_id, DeliveryRow.webhook_id == webhook_id
-    )
-    if status is not None:
-        query = query.where(DeliveryRow.status == status)
-    if event is not None:
-        query = query.where(DeliveryRow.event_type == event)
-    if after_id is not None:
-        query = query.where(DeliveryRow.id < after_id)
-    # Ids are made in order of time.
-    return query.order_by(DeliveryRow.id.desc()).limit(limit)
 
 
 @compiled

@@ -19,11 +19,11 @@ from storage.base.errors import Conflict, InvalidInput, NotFound
 from storage.base.event_values import EVENT_TYPES, AuditAction, Webhook
 from storage.base.ids import new_id
 from storage.base.secrets import InvalidToken, new_signing_secret
-from storage.base.values import Caller, as_dict
-from storage.db import locks, rows
-from storage.db.compiled import Engine, Param, compiled, compiled_per_engine, milliseconds
+from storage.base.values import Caller
+from storage.db import locks, pages, rows
+from storage.db.compiled import Param, compiled, milliseconds
 from storage.db.database import Row, Transaction
-from storage.db.pages import Page, PageOf, page_of, position
+from storage.db.pages import Page, PageOf
 from storage.db.tables import DeliveryAttemptRow, DeliveryRow, NotificationRow, WebhookRow
 from storage.outbox import audit, organisation_config
 from storage.rules import roles
@@ -31,8 +31,6 @@ from storage.rules import roles
 MAX_WEBHOOKS: Final = 100
 MAX_URL_CHARACTERS: Final = 2_000
 EVERY_EVENT: Final = "*"
-# The lock of an endpoint that is not deleted.
-LOCK: Final = "FOR NO KEY UPDATE"
 # How long the old secret signs beside the new one.
 SECRET_OVERLAP: Final = timedelta(hours=24)
 
@@ -79,7 +77,7 @@ def create(
         organisation_id=by.organisation_id,
         secret_encrypted=tx.secrets.encrypt(secret),
         created_by=by.user_id,
-        **as_dict(webhook) | {"events": rows.json_text(checked_events)},
+        **rows.columns(webhook),
     )
     _record(tx, "webhook.created", None, webhook, by=by, now=now)
     return webhook, secret
@@ -93,16 +91,16 @@ def page(
     Raises InsufficientRole or UnusableCursor.
     """
     roles.check_role(by.role, "admin")
-    bound_to = ("webhooks", by.organisation_id, is_active)
-    after = position(tx, page, *bound_to)
-    webhook_rows = tx.all(
-        _page,
-        organisation_id=by.organisation_id,
+    return pages.by_id(
+        tx,
+        page,
+        WebhookRow,
+        rows.webhook,
+        "webhooks",
+        by.organisation_id,
+        descends=True,
         is_active=is_active,
-        after_id=after[0] if after else None,
-        limit=page.limit + 1,
     )
-    return page_of(tx, page, webhook_rows, rows.webhook, lambda row: [row.id], *bound_to)
 
 
 def get(tx: Transaction, webhook_id: str, *, by: Caller, lock: str = "") -> Webhook:
@@ -112,9 +110,7 @@ def get(tx: Transaction, webhook_id: str, *, by: Caller, lock: str = "") -> Webh
     """
     roles.check_role(by.role, "admin")
     if fields.is_id(webhook_id):
-        row = tx.first(
-            _webhook, organisation_id=by.organisation_id, webhook_id=webhook_id, lock=lock
-        )
+        row = tx.find(WebhookRow, lock=lock, organisation_id=by.organisation_id, id=webhook_id)
         if row is not None:
             return rows.webhook(row)
     raise NotFound("webhook")
@@ -141,16 +137,13 @@ def update(
     after = replace(webhook, **checked)
     if after == webhook:
         return webhook
-    columns: dict[str, object] = {}
     is_enabled = after.is_active and not webhook.is_active
     if is_enabled:
         after = replace(after, disabled_reason=None)
-    if is_enabled or after.url != webhook.url:
-        columns = {"failing_since_at": None}
     after = replace(after, updated_at=now, version=webhook.version + 1)
-    for name in ("url", "is_active", "disabled_reason", "updated_at", "version"):
-        columns[name] = getattr(after, name)
-    columns["events"] = rows.json_text(after.events)
+    columns = rows.changes(after)
+    if is_enabled or after.url != webhook.url:
+        columns["failing_since_at"] = None
     tx.update(WebhookRow, columns, organisation_id=by.organisation_id, id=webhook_id)
     _record(tx, "webhook.updated", webhook, after, by=by, now=now)
     return after
@@ -283,7 +276,7 @@ def check_events(events: Iterable[str] | None) -> list[str]:
     return chosen
 
 
-def get_locked(tx: Transaction, webhook_id: str, *, by: Caller, lock: str = LOCK) -> Webhook:
+def get_locked(tx: Transaction, webhook_id: str, *, by: Caller, lock: str = locks.ROW) -> Webhook:
     """The endpoint, locked after its organisation, in the order of ``locks``.
 
     Raises InsufficientRole or NotFound.
@@ -312,32 +305,6 @@ def _count(organisation_id: Param[str]) -> Select:
     return WebhookRow.select(fn.COUNT(WebhookRow.id).alias("total")).where(
         WebhookRow.organisation_id == organisation_id
     )
-
-
-@compiled_per_engine
-def _webhook(
-    engine: Engine, organisation_id: Param[str], webhook_id: Param[str], lock: str
-) -> Select:
-    query = WebhookRow.select(*rows.WEBHOOK).where(
-        WebhookRow.organisation_id == organisation_id, WebhookRow.id == webhook_id
-    )
-    return locks.locked(query, engine, lock) if lock else query
-
-
-@compiled
-def _page(
-    organisation_id: Param[str],
-    is_active: bool | None,
-    after_id: Param[str] | None,
-    limit: Param[int],
-) -> Select:
-    query = WebhookRow.select(*rows.WEBHOOK).where(WebhookRow.organisation_id == organisation_id)
-    if is_active is not None:
-        query = query.where(WebhookRow.is_active == is_active)
-    if after_id is not None:
-        query = query.where(WebhookRow.id < after_id)
-    # Ids are made in order of time.
-    return query.order_by(WebhookRow.id.desc()).limit(limit)
 
 
 @compiled

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from typing import Final, TypeVar
 
-from peewee import Insert, Select
+from peewee import Select
 
 from storage.base.calendar_values import Absence, FeedScope
 from storage.base.clock import local_day
@@ -89,13 +89,8 @@ class PageCursors:
 
 def save(tx: Transaction, cursors: PageCursors, *, by: Caller, now: datetime) -> None:
     """Save that the caller views Home, and the pages of its lists; ``home.load`` shows them."""
-    tx.change(
-        _save,
-        organisation_id=by.organisation_id,
-        user_id=str(by.user_id),
-        cursors=cursors.packed(),
-        now=now,
-    )
+    key = {"organisation_id": by.organisation_id, "user_id": str(by.user_id)}
+    tx.upsert(SlackHomeRow, key, cursors=cursors.packed(), opened_at=now)
 
 
 def viewers(
@@ -118,18 +113,6 @@ def find(tx: Transaction, *, by: Caller, now: datetime) -> PageCursors | None:
         since=now - VIEWED_FOR,
     )
     return None if row is None else PageCursors.unpacked(row.cursors)
-
-
-@compiled
-def _save(
-    organisation_id: Param[str], user_id: Param[str], cursors: Param[str], now: Param[datetime]
-) -> Insert:
-    columns = {SlackHomeRow.opened_at: now, SlackHomeRow.cursors: cursors}
-    return SlackHomeRow.insert(
-        {SlackHomeRow.organisation_id: organisation_id, SlackHomeRow.user_id: user_id, **columns}
-    ).on_conflict(
-        conflict_target=(SlackHomeRow.organisation_id, SlackHomeRow.user_id), update=columns
-    )
 
 
 @compiled

@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from itsdangerous import BadData, Signer
-from peewee import Delete, Insert, Select
+from peewee import Delete, Select
 
 from storage.base import retention
 from storage.base.secrets import Secrets, fingerprint
@@ -45,13 +45,11 @@ def consume(tx: Transaction, state: str, *, now: datetime) -> bool:
     if signed is None:
         return bool(tx.change(_consume_issued_before, state_sha256=fingerprint(state), now=now))
     expires_at = _expiry(signed)
-    return expires_at > now and bool(
-        tx.change(
-            _use,
-            # Not of the state: an older version would take the row for one that it issued.
-            state_sha256=fingerprint(f"used {signed}"),
-            expires_at=expires_at + retention.USED_OAUTH_STATES,
-        )
+    return expires_at > now and tx.insert_new(
+        SlackStateRow,
+        # Not of the state: an older version would take the row for one that it issued.
+        state_sha256=fingerprint(f"used {signed}"),
+        expires_at=expires_at + retention.USED_OAUTH_STATES,
     )
 
 
@@ -75,13 +73,6 @@ def _signed(secrets: Secrets, state: str) -> str | None:
 
 def _expiry(signed: str) -> datetime:
     return datetime.fromtimestamp(int(signed.rpartition(".")[2]), UTC)
-
-
-@compiled
-def _use(state_sha256: Param[str], expires_at: Param[datetime]) -> Insert:
-    return SlackStateRow.insert(
-        state_sha256=state_sha256, expires_at=expires_at
-    ).on_conflict_ignore()
 
 
 # During an upgrade, processes of the older version still store states as they issue them.

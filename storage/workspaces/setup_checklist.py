@@ -71,15 +71,16 @@ def find(
     without_manager = len(
         tx.all(_without_manager, organisation_id=organisation.id, limit=MAX_COUNTED)
     )
-    has_feed = tx.first(_feed, organisation_id=organisation.id, user_id=str(by.user_id))
-    has_digest = tx.first(_digest, organisation_id=organisation.id)
+    own = {"organisation_id": organisation.id}
+    feed = tx.find(CalendarFeedRow, **own, user_id=str(by.user_id), revoked_at=None)
+    digest = tx.find(ChannelDigestRow, **own)
     is_open: dict[Step, bool] = {
         "country": _lacks_region(config) and _CHECKED["country"] not in done,
         "leave_types": _has_only_default_types(config) and _CHECKED["leave_types"] not in done,
         "people": len(tx.all(_people, organisation_id=organisation.id)) == 1,
         "managers": without_manager > 0,
-        "digest": organisation.digest_channel is None and has_digest is None,
-        "feed": has_feed is None,
+        "digest": organisation.digest_channel is None and digest is None,
+        "feed": feed is None,
     }
     steps = tuple(step for step, has_to_be_done in is_open.items() if has_to_be_done)
     if not steps:
@@ -168,22 +169,3 @@ def _without_manager(organisation_id: Param[str], limit: Param[int]) -> Select:
         )
         .limit(limit)
     )
-
-
-@compiled
-def _feed(organisation_id: Param[str], user_id: Param[str]) -> Select:
-    return (
-        CalendarFeedRow.select(CalendarFeedRow.id)
-        .where(
-            CalendarFeedRow.organisation_id == organisation_id,
-            CalendarFeedRow.user_id == user_id,
-            CalendarFeedRow.revoked_at.is_null(),
-        )
-        .limit(1)
-    )
-
-
-@compiled
-def _digest(organisation_id: Param[str]) -> Select:
-    digest = ChannelDigestRow
-    return digest.select(digest.id).where(digest.organisation_id == organisation_id).limit(1)

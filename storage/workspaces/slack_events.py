@@ -9,7 +9,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Final
 
-from peewee import Delete, Insert, Select, Update
+from peewee import Delete, Select, Update
 
 from storage.base import retention
 from storage.db.compiled import Param, compiled
@@ -23,7 +23,7 @@ LEASE: Final = timedelta(seconds=50)
 
 def claim(tx: Transaction, event_id: str, *, now: datetime) -> bool:
     """Claim the event for the caller to handle; False when it is handled or claimed."""
-    if tx.change(_insert, event_id=event_id, now=now):
+    if tx.insert_new(SlackEventRow, event_id=event_id, received_at=now):
         return True
     taken_over = tx.change(_take_over, event_id=event_id, now=now, before=now - LEASE)
     return bool(taken_over)
@@ -41,7 +41,7 @@ def finish(tx: Transaction, event_id: str, *, now: datetime) -> None:
 
 def release(tx: Transaction, event_id: str) -> None:
     """End a claim that failed, so that the next retry is handled."""
-    tx.change(_release, event_id=event_id)
+    tx.delete(SlackEventRow, event_id=event_id, handled_at=None)
 
 
 def prune(tx: Transaction, *, now: datetime, limit: int = 1_000) -> int:
@@ -57,26 +57,11 @@ def _handled(event_id: Param[str]) -> Select:
 
 
 @compiled
-def _insert(event_id: Param[str], now: Param[datetime]) -> Insert:
-    return SlackEventRow.insert(event_id=event_id, received_at=now).on_conflict(
-        # A refused row would make the transaction unusable.
-        action="IGNORE",
-    )
-
-
-@compiled
 def _take_over(event_id: Param[str], now: Param[datetime], before: Param[datetime]) -> Update:
     return SlackEventRow.update(received_at=now).where(
         SlackEventRow.event_id == event_id,
         SlackEventRow.handled_at.is_null(),
         SlackEventRow.received_at < before,
-    )
-
-
-@compiled
-def _release(event_id: Param[str]) -> Delete:
-    return SlackEventRow.delete().where(
-        SlackEventRow.event_id == event_id, SlackEventRow.handled_at.is_null()
     )
 
 

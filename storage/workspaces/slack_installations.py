@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import Final, Literal
 
 from cryptography.fernet import InvalidToken
-from peewee import Delete, Select, Update
+from peewee import Select, Update
 
 from storage.admin import reassignment
 from storage.base.errors import AlreadyExists
@@ -21,8 +21,8 @@ from storage.base.event_values import AuditAction, NotificationEvent
 from storage.base.ids import new_id
 from storage.base.values import Caller, LeaveRequest, LeaveStatus, Organisation
 from storage.db import locks, rows
-from storage.db.compiled import Engine, Expr, Param, any_of, compiled, compiled_per_engine
-from storage.db.database import DuplicateRow, Transaction
+from storage.db.compiled import Expr, Param, any_of, compiled
+from storage.db.database import DuplicateRow, Row, Transaction
 from storage.db.tables import AuditRow, LeaveRequestRow, SlackInstallationRow
 from storage.leave import leave_rows
 from storage.notifications import notification_queue, reminders
@@ -65,7 +65,7 @@ class TokenUnreadable(Exception):
 
 def find(tx: Transaction, team_id: str) -> Installation | None:
     """The workspace's installation; None without one. Raises TokenUnreadable."""
-    row = tx.first(_installation, team_id=team_id)
+    row = tx.find(SlackInstallationRow, team_id=team_id, uninstalled_at=None)
     if row is None:
         return None
     try:
@@ -131,15 +131,21 @@ def link_by_token(tx: Transaction, team_id: str, *, now: datetime) -> Organisati
     organisation = slack_workspaces.link_only_organisation(tx, team_id, now=now)
     if organisation is None:
         return None
-    row = tx.first(_installation_of_team, organisation_id=organisation.id, team_id=team_id)
+    row = _locked(tx, organisation.id, team_id)
     if row is not None and row.uninstalled_at is not None:
-        installation_id, uninstalled_at = row
-        tx.change(_delete, organisation_id=organisation.id, installation_id=installation_id)
+        tx.delete(SlackInstallationRow, organisation_id=organisation.id, id=row.id)
         details = {"team_id": team_id}
-        _record(tx, "slack_installation.replaced", organisation.id, installation_id, now, details)
-        since = rows.instant(uninstalled_at)
+        _record(tx, "slack_installation.replaced", organisation.id, row.id, now, details)
+        since = rows.instant(row.uninstalled_at)
         show_missed(tx, organisation.id, since=since, now=now)
     return organisation
+
+
+def _locked(tx: Transaction, organisation_id: str, team_id: str) -> Row | None:
+    """The installation, locked, so that a concurrent uninstallation comes before or after."""
+    return tx.find(
+        SlackInstallationRow, lock=locks.ROW, organisation_id=organisation_id, team_id=team_id
+    )
 
 
 def _save(tx: Transaction, organisation_id: str, new: NewInstallation, *, now: datetime) -> None:
@@ -153,7 +159,7 @@ def _save(tx: Transaction, organisation_id: str, new: NewInstallation, *, now: d
         "installed_at": now,
         "uninstalled_at": None,
     }
-    row = tx.first(_installation_of_team, organisation_id=organisation_id, team_id=new.team_id)
+    row = _locked(tx, organisation_id, new.team_id)
     installation_id = new_id(now) if row is None else row.id
     if row is None:
         _insert(tx, organisation_id, installation_id, new.team_id, columns)
@@ -206,21 +212,6 @@ def _record(
 
 
 @compiled
-def _installation(team_id: Param[str]) -> Select:
-    row = SlackInstallationRow
-    columns: Sequence[Expr] = (
-        row.organisation_id,
-        row.team_id,
-        row.enterprise_id,
-        row.bot_id,
-        row.bot_user_id,
-        row.bot_token_encrypted,
-        row.installed_at,
-    )
-    return row.select(*columns).where(row.team_id == team_id, row.uninstalled_at.is_null())
-
-
-@compiled
 def _team_ids(limit: Param[int]) -> Select:
     row = SlackInstallationRow
     newest: Sequence[Expr] = (row.installed_at.desc(), row.id)
@@ -236,24 +227,6 @@ def _end(team_id: Param[str], at: Param[datetime], now: Param[datetime]) -> Upda
         .where(row.team_id == team_id, row.uninstalled_at.is_null(), row.installed_at <= at)
         .returning(row.organisation_id, row.id)
     )
-
-
-@compiled_per_engine
-def _installation_of_team(
-    engine: Engine, organisation_id: Param[str], team_id: Param[str]
-) -> Select:
-    """Locked, so that a concurrent uninstallation comes before or after."""
-    row = SlackInstallationRow
-    query = row.select(row.id, row.uninstalled_at).where(
-        row.organisation_id == organisation_id, row.team_id == team_id
-    )
-    return locks.locked(query, engine)
-
-
-@compiled
-def _delete(organisation_id: Param[str], installation_id: Param[str]) -> Delete:
-    row = SlackInstallationRow
-    return row.delete().where(row.organisation_id == organisation_id, row.id == installation_id)
 
 
 # Of pending and of decided requests each; Home shows the rest.
@@ -321,10 +294,10 @@ def _show_decided(
         limit=MAX_REQUESTS,
     )
     by_status: dict[LeaveStatus, list[LeaveRequest]] = defaultdict(list)
-    for row in tx.all(
-        _requests,
+    for row in tx.select(
+        LeaveRequestRow,
         organisation_id=organisation_id,
-        request_ids=sorted({request_id for (request_id,) in decided_ids}),
+        id=sorted({request_id for (request_id,) in decided_ids}),
     ):
         request = rows.leave_request(row)
         by_status[request.status].append(request)
@@ -351,12 +324,4 @@ def _decided(
         )
         .order_by(AuditRow.occurred_at.desc())
         .limit(limit)
-    )
-
-
-@compiled
-def _requests(organisation_id: Param[str], request_ids: Param[list[str]]) -> Select:
-    return LeaveRequestRow.select(*rows.LEAVE_REQUEST).where(
-        LeaveRequestRow.organisation_id == organisation_id,
-        any_of(LeaveRequestRow.id, request_ids),
     )

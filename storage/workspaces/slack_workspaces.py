@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
-from peewee import Select, Update
+from peewee import Select
 
 from storage.admin import organisations
 from storage.admin.organisations import NewOrganisation
@@ -40,7 +40,7 @@ class WorkspaceUser:
 
 
 def find(tx: Transaction, team_id: str) -> Organisation | None:
-    row = tx.first(_organisation, team_id=team_id)
+    row = tx.find(OrganisationRow, slack_team_id=team_id)
     return None if row is None else rows.organisation(row)
 
 
@@ -64,7 +64,8 @@ def link(
     organisation; then nothing has changed.
     """
     try:
-        linked = tx.change(_link, organisation_id=organisation.id, team_id=team_id, now=now)
+        changes = {"slack_team_id": team_id, "updated_at": now}
+        linked = tx.update(OrganisationRow, changes, id=organisation.id, slack_team_id=None)
     except DuplicateRow as error:
         raise AlreadyExists(
             "The workspace {team_id} belongs to another organisation.", team_id=team_id
@@ -102,20 +103,6 @@ def link_only_organisation(tx: Transaction, team_id: str, *, now: datetime) -> O
         return None
     link(tx, organisation, team_id, source="slack", now=now)
     return find(tx, team_id)
-
-
-@compiled
-def _organisation(team_id: Param[str]) -> Select:
-    return OrganisationRow.select(*rows.ORGANISATION).where(
-        OrganisationRow.slack_team_id == team_id
-    )
-
-
-@compiled
-def _link(organisation_id: Param[str], team_id: Param[str], now: Param[datetime]) -> Update:
-    return OrganisationRow.update(slack_team_id=team_id, updated_at=now).where(
-        OrganisationRow.id == organisation_id, OrganisationRow.slack_team_id.is_null()
-    )
 
 
 # Where the installer's time zone is in no known country.

@@ -31,7 +31,7 @@ from storage.db.database import Database, DuplicateRow, Transaction
 from storage.db.engines import open_database
 from storage.db.postgresql import ATTEMPTS, THREADS
 from storage.db.sqlite import SqliteDatabase
-from storage.db.tables import HolidaySetRow, LeaseRow, UserRow
+from storage.db.tables import HolidaySetRow, LeaseRow, OrganisationRow, UserRow
 from tests import outside
 from tests.builders import NOW, an_organisation
 from tests.refusals import in_threads
@@ -149,6 +149,52 @@ def test_a_duplicate_row_names_the_columns_that_have_to_be_unique(database: Data
     with pytest.raises(DuplicateRow) as refused:
         database.write_now(keep, "report")
     assert refused.value.columns == {"name"}
+
+
+def test_rows_are_found_by_value_null_or_any_item_of_a_list(database: Database) -> None:
+    def found(tx: Transaction, **where: Any) -> list[str]:
+        rows = tx.select(HolidaySetRow, organisation_id=organisation_id, **where)
+        return sorted(row.country_code for row in rows)
+
+    organisation_id = an_organisation(database).id
+    ids = {code: new_id(NOW) for code in ("FR", "ES")}
+    for code, set_id in ids.items():
+        database.write_now(a_holiday_set, organisation_id, set_id, code)
+    assert database.read_now(found, id=ids["FR"]) == ["FR"]
+    assert database.read_now(found, id=[*ids.values()]) == ["ES", "FR"]
+    assert database.read_now(found, id=[]) == []
+    assert database.read_now(found, id=None) == []
+    assert database.write_now(
+        lambda tx: (
+            tx.update(OrganisationRow, {"domain": "a.test"}, id=organisation_id, domain=None),
+            tx.update(OrganisationRow, {"domain": "b.test"}, id=organisation_id, domain=None),
+            tx.delete(HolidaySetRow, organisation_id=organisation_id, id=[*ids.values()]),
+        )
+    ) == (1, 0, 2)
+
+
+def test_a_row_is_added_once_or_changed(database: Database) -> None:
+    def use_case(tx: Transaction) -> list[str]:
+        lease = {"name": "ada", "holder": "first", "held_until": 0}
+        assert tx.insert_new(LeaseRow, **lease)
+        assert not tx.insert_new(LeaseRow, **lease | {"holder": "second"})
+        holders = [row.holder for row in tx.select(LeaseRow)]
+        for holder in ("third", "fourth"):
+            tx.upsert(LeaseRow, {"name": "ada"}, holder=holder, held_until=0)
+        return [*holders, *[row.holder for row in tx.select(LeaseRow)]]
+
+    assert database.write_now(use_case) == ["first", "fourth"]
+
+
+def a_holiday_set(tx: Transaction, organisation_id: str, set_id: str, code: str) -> None:
+    tx.insert(
+        HolidaySetRow,
+        organisation_id=organisation_id,
+        id=set_id,
+        country_code=code,
+        created_at=NOW,
+        categories="[]",
+    )
 
 
 def test_the_traceback_of_a_refused_row_contains_none_of_its_values(database: Database) -> None:
