@@ -152,7 +152,7 @@ def test_a_duplicate_row_names_the_columns_that_have_to_be_unique(database: Data
 
 
 def test_rows_are_found_by_value_null_or_any_item_of_a_list(database: Database) -> None:
-    def found(tx: Transaction, **where: Any) -> list[str]:
+    def found(tx: Transaction, /, **where: Any) -> list[str]:
         rows = tx.select(HolidaySetRow, organisation_id=organisation_id, **where)
         return sorted(row.country_code for row in rows)
 
