@@ -18,8 +18,7 @@ LONGER = {ids.LAST_DAY: "2026-08-07"}
 def approved_leave(world: World) -> None:
     """Ada's leave from Monday 3 to Wednesday 5 August, approved by Grace."""
     world.a_request()
-    world.click(GRACE, ids.APPROVE)
-    world.deliver()
+    world.press(GRACE, ids.APPROVE)
     world.clock.advance(days=1)
     world.deliver()
 
@@ -47,8 +46,7 @@ def test_the_form_says_what_a_change_does(world: World) -> None:
 
     shown = {}
     for end in ("2026-08-04", "2026-08-07"):
-        world.slack.pick(ADA, form, ids.LAST_DAY, ids.RECOUNT, end)
-        world.settled()
+        world.pick(ADA, form, ids.LAST_DAY, ids.RECOUNT, end)
         shown[end] = world.slack.open_modal(ADA).visible_text
 
     assert "*Gives back 1 day*" in shown["2026-08-04"]
@@ -114,8 +112,7 @@ def test_an_approver_sees_old_and_new_and_approves(world: World) -> None:
         "Cancel leave",
     ]
 
-    world.click(GRACE, ids.AMENDMENT_APPROVE, card)
-    world.deliver()
+    world.press(GRACE, ids.AMENDMENT_APPROVE, card)
 
     assert world.request().end_date == date(2026, 8, 7)
     for who in (GRACE, HEDY):
@@ -208,9 +205,7 @@ def test_the_requester_withdraws_a_change(world: World, place: str) -> None:
     if place == "message":
         world.click(ADA, ids.WITHDRAW, world.own_message(ADA))
     else:
-        world.slack.open_home(ADA)
-        world.settled()
-        home = world.slack.home(ADA)
+        home = world.home(ADA)
         assert (
             "Approved. Change awaiting a decision: *Mon 3 August to Fri 7 August 2026*, *5 days*"
         ) in home.visible_text
@@ -230,18 +225,13 @@ def test_the_requester_withdraws_a_change(world: World, place: str) -> None:
 def test_approvers_find_changes_on_home(world: World) -> None:
     approved_leave(world)
     send_change(world, **LONGER)
-    world.slack.open_home(GRACE)
-    world.settled()
-    home = world.slack.home(GRACE)
+    home = world.home(GRACE)
 
     world.slack.click_in_view(GRACE, home, ids.HOME_AMENDMENT_DECLINE)
     form = world.slack.open_modal(GRACE, ids.HOME_AMENDMENT_DECLINE_FORM)
-    world.slack.submit(GRACE, form, {ids.REASON: "No"})
-    world.settled()
+    world.submit(GRACE, form, {ids.REASON: "No"})
     send_change(world, **{ids.LAST_DAY: "2026-08-06"})
-    world.slack.open_home(GRACE)
-    world.settled()
-    world.slack.click_in_view(GRACE, world.slack.home(GRACE), ids.HOME_AMENDMENT_APPROVE)
+    world.slack.click_in_view(GRACE, world.home(GRACE), ids.HOME_AMENDMENT_APPROVE)
     world.deliver()
 
     assert (
@@ -262,8 +252,7 @@ def test_another_type_is_shown_old_and_new(world: World) -> None:
     card = change_card(world)
     assert "Annual leave → *Unpaid leave*" in card.visible_text
     assert "left in 2026" not in card.visible_text
-    world.slack.command(ADA, "/timeoff", "mine")
-    world.settled()
+    world.command(ADA, "mine")
     assert "approved, a change is awaiting approval" in world.ephemerals(ADA)[-1]
 
     world.click(GRACE, ids.AMENDMENT_DECLINE, card)
@@ -276,11 +265,9 @@ def test_another_type_is_shown_old_and_new(world: World) -> None:
 
 def test_a_card_does_not_offer_to_reverse_what_a_later_decision_settled(world: World) -> None:
     world.a_request()
-    world.click(GRACE, ids.APPROVE)
-    world.deliver()
+    world.press(GRACE, ids.APPROVE)
     send_change(world, **LONGER)
-    world.click(GRACE, ids.AMENDMENT_APPROVE, change_card(world))
-    world.deliver()
+    world.press(GRACE, ids.AMENDMENT_APPROVE, change_card(world))
 
     world.clock.advance(minutes=1)
     send_change(world, **{ids.LAST_DAY: "2026-08-06"})

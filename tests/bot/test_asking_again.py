@@ -11,8 +11,7 @@ from tests.fakes.slack import Message
 def declined(world: World) -> Message:
     """The reply that told Ada about her declined request."""
     request = world.a_request(note="Wedding", start_half_day=ids.MIDDAY)
-    world.write(decisions.decline, request.id, reason="Release week", by=GRACE)
-    world.deliver()
+    world.change(decisions.decline, request.id, reason="Release week", by=GRACE)
     (reply,) = world.replies(world.own_message(ADA))
     return reply
 
@@ -43,8 +42,7 @@ def test_a_declined_request_offers_the_form_with_all_but_the_declined_dates(worl
 def test_a_decline_that_is_reversed_offers_no_other_dates(world: World) -> None:
     stale = declined(world)
 
-    world.write(decisions.change_decision, world.request().id, "approved", by=GRACE)
-    world.deliver()
+    world.change(decisions.change_decision, world.request().id, "approved", by=GRACE)
 
     earlier, news = world.replies(world.own_message(ADA))
     assert earlier.ts == stale.ts

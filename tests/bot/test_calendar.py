@@ -24,8 +24,7 @@ def approved(world: World, who: str, **filled: Any) -> None:
 
 
 def typed(world: World, words: str, who: str = ADA) -> Message:
-    world.slack.command(who, "/timeoff", words)
-    world.settled()
+    world.command(who, words)
     return [message for message in world.slack.ephemerals if message.user == who][-1]
 
 
@@ -218,13 +217,11 @@ def test_many_people_are_shown_in_pages(world: World) -> None:
 
 def test_home_opens_the_calendar_day_by_day(world: World) -> None:
     approved(world, GRACE, start_date=date(2026, 6, 4), end_date=date(2026, 6, 4), code="sick")
-    world.slack.open_home(ADA)
-    world.settled()
+    world.home(ADA)
 
     world.slack.click_in_view(ADA, world.slack.home(ADA), ids.CALENDAR)
     modal = world.slack.open_modal(ADA)
-    world.slack.click_in_view(ADA, modal, ids.CALENDAR_FORTH)
-    world.settled()
+    world.click_in_view(ADA, modal, ids.CALENDAR_FORTH)
 
     assert modal.title == "Calendar"
     assert "in your browser" not in modal.visible_text
@@ -237,8 +234,7 @@ def test_home_opens_the_calendar_day_by_day(world: World) -> None:
 def test_the_calendar_of_home_links_to_the_web_for_those_who_have_a_feed(world: World) -> None:
     by = world.caller(ADA)
     feed = world.database.write_now(feeds.get_or_create_personal, by=by, now=world.clock())
-    world.slack.open_home(ADA)
-    world.settled()
+    world.home(ADA)
 
     world.slack.click_in_view(ADA, world.slack.home(ADA), ids.CALENDAR)
 

@@ -21,16 +21,14 @@ WHAT = "Annual leave, Mon 3 August to Wed 5 August 2026, 3 days."
 def approved(world: World, by: str = GRACE) -> LeaveRequest:
     """Ada's three days, approved over Slack a while ago."""
     request = world.a_request()
-    world.click(by, ids.APPROVE)
-    world.deliver()
+    world.press(by, ids.APPROVE)
     world.clock.advance(hours=1)
     world.deliver()
     return request
 
 
 def cancel(world: World, request: LeaveRequest, by: str) -> None:
-    world.write(leave_requests.cancel, request.id, by=by)
-    world.deliver()
+    world.change(leave_requests.cancel, request.id, by=by)
 
 
 def news(world: World, who: str) -> list[Message]:
@@ -46,8 +44,7 @@ def test_people_with_the_same_name_are_told_apart(world: World) -> None:
     )
     request = approved(world)
 
-    world.write(leave_requests.cancel, request.id)
-    world.deliver()
+    world.change(leave_requests.cancel, request.id)
 
     assert world.slack.dm(ADA)[-1].text.startswith("Ada Lovelace cancelled ")
     assert news(world, GRACE)[0].text.startswith("Ada Lovelace cancelled Ada Lovelace's approved")
@@ -110,16 +107,13 @@ def test_pending_leave_and_leave_that_needs_no_approval_end_without_news(world: 
 
 def test_approvers_are_notified_of_leave_that_archiving_shortens(world: World) -> None:
     world.a_request(start_date="2026-06-01", end_date="2026-06-05")
-    world.click(GRACE, ids.APPROVE)
-    world.deliver()
+    world.press(GRACE, ids.APPROVE)
     later = world.a_request(start_date="2026-09-07", end_date="2026-09-07")
-    world.click(HEDY, ids.APPROVE, world.cards(HEDY)[-1])
-    world.deliver()
+    world.press(HEDY, ids.APPROVE, world.cards(HEDY)[-1])
     assert later.start_date == date(2026, 9, 7)
 
     ada = world.people[ADA]
-    world.write(people_status.archive, ada.id)
-    world.deliver()
+    world.change(people_status.archive, ada.id)
 
     for who in (GRACE, HEDY):
         assert sorted(message.text for message in news(world, who)) == [
@@ -135,8 +129,7 @@ def asked_to_cancel(world: World) -> None:
     approved(world)
     own = world.own_message(ADA)
     assert "Your approver has to agree." in str(own.blocks)
-    world.click(ADA, ids.CANCEL, own)
-    world.deliver()
+    world.press(ADA, ids.CANCEL, own)
 
 
 def test_a_cancellation_that_needs_approval_goes_to_approvers(world: World) -> None:
@@ -157,8 +150,7 @@ def test_a_cancellation_that_needs_approval_goes_to_approvers(world: World) -> N
         "Mon 3 August to Wed 5 August 2026, 3 days."
     )
 
-    world.click(GRACE, ids.AMENDMENT_APPROVE, card)
-    world.deliver()
+    world.press(GRACE, ids.AMENDMENT_APPROVE, card)
 
     assert world.request().status == "cancelled"
     assert world.own_message(ADA).text.startswith("Grace Hopper agreed: your leave is cancelled.")
@@ -173,17 +165,14 @@ def test_leave_stays_when_its_cancellation_is_declined_or_taken_back(
     world: World, how: str
 ) -> None:
     asked_to_cancel(world)
-    world.slack.open_home(ADA)
-    world.settled()
-    home = world.slack.home(ADA)
+    home = world.home(ADA)
     assert "Approved. Cancellation awaiting a decision" in home.visible_text
 
     if how == "declined":
         world.click(GRACE, ids.AMENDMENT_DECLINE, world.slack.dm(GRACE)[-1])
         form = world.slack.open_modal(GRACE, ids.AMENDMENT_DECLINE_FORM)
         assert form.title == "Decline cancellation"
-        world.slack.submit(GRACE, form, {})
-        world.settled()
+        world.submit(GRACE, form, {})
     else:
         world.slack.click_in_view(ADA, home, ids.HOME_WITHDRAW)
     world.deliver()
@@ -203,10 +192,8 @@ def test_leave_that_has_begun_is_not_offered_for_cancelling(world: World) -> Non
     stale = world.own_message(ADA)
 
     world.click(ADA, ids.CANCEL, stale)
-    world.slack.open_home(ADA)
-    world.settled()
-    world.slack.command(ADA, "/timeoff", "cancel")
-    world.settled()
+    world.home(ADA)
+    world.command(ADA, "cancel")
 
     refusal, listed = world.ephemerals(ADA)[-2:]
     assert refusal == (

@@ -181,15 +181,13 @@ def test_another_request_of_the_same_person_changes_the_balance_on_the_open_card
     assert "After this: 20 days left in 2026, with 2 days of other pending leave." in first.text
     assert "22 → 20 days left in 2026, with 3 days of other pending leave" in other.visible_text
 
-    world.write(decisions.approve, second.id)
-    world.deliver()
+    world.change(decisions.approve, second.id)
     (card,) = [card for card in world.cards(GRACE) if card.ts == first.ts]
     assert "23 → 20 days left in 2026\n" in card.visible_text
     (decided,) = [card for card in world.cards(GRACE) if card.ts == other.ts]
     assert "22 → 20 days left in 2026\n" in decided.visible_text
 
-    world.write(leave_requests.cancel, second.id, by=ADA)
-    world.deliver()
+    world.change(leave_requests.cancel, second.id, by=ADA)
     (card,) = [card for card in world.cards(GRACE) if card.ts == first.ts]
     assert "→ 22 days left in 2026" in card.visible_text
 
@@ -255,8 +253,7 @@ def test_the_allowance_of_a_later_department_changes_the_balance_on_open_cards(
     world.a_request()
     assert "→ 22 days left in 2026" in shown(world)
 
-    world.write(departments.update, research.id, {"default_leave_allowance_half_days": 60})
-    world.deliver()
+    world.change(departments.update, research.id, {"default_leave_allowance_half_days": 60})
 
     assert "→ 25 days left in 2026" in shown(world)
 
@@ -266,8 +263,7 @@ def test_a_type_that_becomes_private_is_no_longer_named_on_open_cards(world: Wor
     world.a_request()
     changes = {"is_private": True}
 
-    world.write(leave_types.update, world.leave_type("annual"), changes)
-    world.deliver()
+    world.change(leave_types.update, world.leave_type("annual"), changes)
 
     assert f"{HEDYS_LEAVE} (Away, pending)" in shown(world)
 

@@ -175,8 +175,7 @@ def test_a_day_is_changed_for_every_year(world: World) -> None:
     form = click(world, ADMIN, days, "settings.overrides.new")
     values = {"date": "2026-12-24", "half": "pm", "name": "Christmas Eve"}
 
-    world.slack.submit(ADMIN, form, values | {"every_year": ["every_year"]})
-    world.settled()
+    world.submit(ADMIN, form, values | {"every_year": ["every_year"]})
 
     (override,) = overrides_of(world)
     assert (override.date, override.half, override.every_year) == (date(2026, 12, 24), "pm", True)
@@ -238,8 +237,7 @@ def test_a_single_day_left_is_in_the_singular(world: World, locale: str, shown: 
     world.slack.change_person(ADMIN, locale=locale)
     world.submit_over_rest(ADA)
 
-    world.slack.submit(ADMIN, form_of(world), week_of(MORNING) | {"leave_allowance": "3.5"})
-    world.settled()
+    world.submit(ADMIN, form_of(world), week_of(MORNING) | {"leave_allowance": "3.5"})
 
     assert shown in world.slack.open_modal(ADMIN).visible_text
 

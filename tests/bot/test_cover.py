@@ -154,16 +154,13 @@ def test_the_cover_is_told_when_the_person_leaves_and_when_a_decision_is_reverse
     world: World,
 ) -> None:
     request = covered(world, EVE)
-    world.write(decisions.change_decision, request.id, "declined")
-    world.deliver()
+    world.change(decisions.change_decision, request.id, "declined")
     assert told(world, EVE)[-1].startswith("You no longer need to cover for Ada Lovelace: ")
 
-    world.write(decisions.change_decision, request.id, "approved")
-    world.deliver()
+    world.change(decisions.change_decision, request.id, "approved")
     assert told(world, EVE)[-1].startswith("You're covering for Ada Lovelace: ")
 
-    world.write(people_status.archive, world.people[ADA].id)
-    world.deliver()
+    world.change(people_status.archive, world.people[ADA].id)
     assert told(world, EVE)[-1].startswith("You no longer need to cover for Ada Lovelace: ")
     assert len(told(world, EVE)) == 4
 
@@ -172,16 +169,14 @@ def test_the_cover_is_told_new_days_of_approved_leave(world: World) -> None:
     request = covered(world, EVE)
 
     shortened = {"end_date": TUESDAY}
-    world.write(leave_requests.edit, request.id, shortened, by=ADA)
-    world.deliver()
+    world.change(leave_requests.edit, request.id, shortened, by=ADA)
     assert told(world, EVE)[-1] == (
         "The days on which you cover for Ada Lovelace have changed. They're now Mon 3 August to "
         "Tue 4 August 2026."
     )
 
     other = {"cover_user_id": world.people[HEDY].id, "end_date": date(2026, 8, 3)}
-    world.write(leave_requests.edit, request.id, other, by=ADA)
-    world.deliver()
+    world.change(leave_requests.edit, request.id, other, by=ADA)
     # Not the days that the new cover has.
     assert told(world, EVE)[-1] == (
         "You no longer need to cover for Ada Lovelace: Mon 3 August to Tue 4 August 2026."
@@ -192,8 +187,7 @@ def test_the_cover_is_told_new_days_of_approved_leave(world: World) -> None:
 def test_a_late_message_to_a_former_cover_is_not_sent(world: World) -> None:
     request = world.a_request(**picked(world, EVE))
     approve(world, request)
-    world.write(leave_requests.cancel, request.id, by=ADA)
-    world.deliver()
+    world.change(leave_requests.cancel, request.id, by=ADA)
 
     assert [message.split(":")[0] for message in told(world, EVE)] == [
         "You no longer need to cover for Ada Lovelace"
@@ -210,8 +204,7 @@ def test_the_cover_of_leave_that_is_over_is_not_told(world: World) -> None:
 def test_the_person_is_told_when_their_cover_is_archived(world: World) -> None:
     covered(world, EVE)
 
-    world.write(people_status.archive, world.people[EVE].id)
-    world.deliver()
+    world.change(people_status.archive, world.people[EVE].id)
 
     message = world.slack.dm(ADA)[-1]
     assert "The colleague who was to cover for you has left. Choose someone else." in message.text
@@ -220,8 +213,7 @@ def test_the_person_is_told_when_their_cover_is_archived(world: World) -> None:
 def test_home_shows_who_covers_and_for_whom_one_covers(world: World) -> None:
     covered(world)
 
-    world.slack.open_home(ADA)
-    own = world.slack.home(ADA).visible_text
+    own = world.home(ADA).visible_text
     assert "Approved, covered by Grace Hopper" in own
     assert "You're covering for" not in own
 
@@ -242,11 +234,9 @@ def test_whos_out_and_the_daily_message_say_who_covers(world: World) -> None:
     (message,) = world.slack.in_channel("COUT")
     assert "• Ada Lovelace: Unpaid leave, covered by Eve Elsewhere" in message.text
 
-    world.slack.command(HEDY, "/timeoff", "out")
-    world.settled()
+    world.command(HEDY, "out")
     assert "(Unpaid leave), covered by Eve Elsewhere" in world.slack.response_posts[-1].body["text"]
-    world.slack.open_home(HEDY)
-    home = world.slack.home(HEDY).visible_text
+    home = world.home(HEDY).visible_text
     assert "Ada Lovelace: Tue 2 June 2026, covered by Eve Elsewhere" in home
 
     world.write(leave_requests.cancel, request.id, by=ADA)

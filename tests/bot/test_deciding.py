@@ -74,8 +74,7 @@ def test_declining_asks_for_a_reason_that_the_requester_reads(world: World) -> N
 
     world.click(GRACE, ids.DECLINE)
     form = world.slack.open_modal(GRACE, ids.DECLINE_FORM)
-    response = world.slack.submit(GRACE, form, {ids.REASON: "Release <week> & all"})
-    world.settled()
+    response = world.submit(GRACE, form, {ids.REASON: "Release <week> & all"})
     at_once = world.card(GRACE)
     world.deliver()
 
@@ -99,9 +98,7 @@ def test_a_refused_reason_is_reported_at_its_field(world: World, place: str) -> 
     if place == "card":
         world.click(GRACE, ids.DECLINE)
     else:
-        world.slack.open_home(GRACE)
-        world.settled()
-        world.slack.click_in_view(GRACE, world.slack.home(GRACE), ids.HOME_DECLINE)
+        world.slack.click_in_view(GRACE, world.home(GRACE), ids.HOME_DECLINE)
     form = world.slack.open_modal(GRACE)
 
     # No keyboard types it, but Slack passes it on.
@@ -149,8 +146,7 @@ def test_a_card_has_no_link_to_home_while_slack_does_not_tell_the_apps_id(world:
     (without, _) = world.card(GRACE), world.card(HEDY)
     assert "url" not in str(without.blocks[-1]["accessory"])
 
-    world.write(leave_requests.edit, request.id, {"note": "now"}, by=ADA)
-    world.deliver()
+    world.change(leave_requests.edit, request.id, {"note": "now"}, by=ADA)
 
     assert "slack://app" in str(world.card(GRACE).blocks[-1]["accessory"])
 
@@ -159,8 +155,7 @@ def test_a_change_refreshes_the_card_and_notifies_approvers(world: World) -> Non
     request = world.a_request()
     world.clock.advance(hours=1)
 
-    world.write(leave_requests.edit, request.id, {"end_date": date(2026, 8, 4)}, by=ADA)
-    world.deliver()
+    world.change(leave_requests.edit, request.id, {"end_date": date(2026, 8, 4)}, by=ADA)
 
     card, reply = world.slack.dm(GRACE)
     assert "Mon 3 August to Tue 4 August 2026 · 2 days" in card.visible_text
@@ -196,8 +191,7 @@ def test_a_form_overtaken_by_another_decision_shows_that_decision(world: World) 
     form = world.slack.open_modal(HEDY)
     world.click(GRACE, ids.APPROVE)
 
-    world.slack.submit(HEDY, form, {ids.REASON: "too late"})
-    world.settled()
+    world.submit(HEDY, form, {ids.REASON: "too late"})
 
     modal = world.slack.open_modal(HEDY)
     assert modal.visible_text == "Already approved by Grace Hopper."
@@ -256,8 +250,7 @@ def test_a_click_records_a_card_that_was_posted_but_not_recorded(world: World) -
     (card,) = world.cards(GRACE)
     assert "Approved by Grace Hopper" in card.visible_text
     assert to_decide(card) == []
-    world.write(leave_requests.cancel, world.request().id, by=ADA)
-    world.deliver()
+    world.change(leave_requests.cancel, world.request().id, by=ADA)
     assert "Cancelled" in world.card(GRACE).visible_text
 
 
@@ -268,8 +261,7 @@ def test_a_click_on_a_duplicate_card_refreshes_both(world: World) -> None:
     world.deliver()
     stray, recorded = world.cards(GRACE)
 
-    world.click(GRACE, ids.APPROVE, stray)
-    world.deliver()
+    world.press(GRACE, ids.APPROVE, stray)
 
     assert stray.ts != recorded.ts
     assert [to_decide(card) for card in world.cards(GRACE)] == [[], []]
@@ -303,8 +295,7 @@ def _at_once(world: World, clicks: list[tuple[str, Message]]) -> None:
 
 def lower_allowance(world: World, days: int) -> None:
     """Ada's allowance becomes this, and the cards show it."""
-    world.write(people.update, world.people[ADA].id, {"leave_allowance_half_days": 2 * days})
-    world.deliver()
+    world.change(people.update, world.people[ADA].id, {"leave_allowance_half_days": 2 * days})
 
 
 def test_a_card_says_that_too_little_is_left_to_approve(world: World) -> None:
@@ -334,14 +325,11 @@ def test_an_admin_approves_past_the_allowance_with_a_reason(world: World, place:
     if place == "card":
         world.click(ADMIN, ids.APPROVE)
     else:
-        world.slack.open_home(ADMIN)
-        world.settled()
-        world.slack.click_in_view(ADMIN, world.slack.home(ADMIN), ids.HOME_APPROVE)
+        world.slack.click_in_view(ADMIN, world.home(ADMIN), ids.HOME_APPROVE)
     form = world.slack.open_modal(ADMIN, ids.APPROVE_ANYWAY_FORM)
     assert "They have 1 day left in 2026. This needs 3 days." in form.visible_text
 
-    response = world.slack.submit(ADMIN, form, {ids.EXCEPTION_REASON: "Agreed in March"})
-    world.settled()
+    response = world.submit(ADMIN, form, {ids.EXCEPTION_REASON: "Agreed in March"})
 
     assert response.errors == {}
     assert world.request().status == "approved"

@@ -72,8 +72,7 @@ def test_a_hanging_slack_does_not_delay_clicks(world: World) -> None:
     world.a_request()
     world.slack.fail_next("chat.update", hang_seconds=HANG_SECONDS)
 
-    response = world.click(GRACE, ids.APPROVE)
-    world.deliver()
+    response = world.press(GRACE, ids.APPROVE)
 
     assert response.elapsed_seconds < HANG_SECONDS
     assert to_decide(world.cards(HEDY)[0]) == []
@@ -130,8 +129,7 @@ def test_after_unlinking_the_former_account_gets_no_updates(world: World) -> Non
     world.slack.change_person(GRACE, email="former@example.com")
     world.slack.add_person("UGRACE2", world.people[GRACE].email, "Grace Hopper")
 
-    world.click(HEDY, ids.APPROVE)
-    world.deliver()
+    world.press(HEDY, ids.APPROVE)
 
     assert world.slack.dm(GRACE) == [card]
 
@@ -207,14 +205,12 @@ def test_a_deleted_card_is_posted_again_while_the_request_is_pending(world: Worl
     card = world.card(GRACE)
     world.delete(card)
 
-    world.write(leave_requests.edit, request.id, {"note": "new"}, by=ADA)
-    world.deliver()
+    world.change(leave_requests.edit, request.id, {"note": "new"}, by=ADA)
 
     (new,) = world.cards(GRACE)
     assert new.ts != card.ts
     assert "Note: new" in new.visible_text
-    world.click(GRACE, ids.APPROVE, new)
-    world.deliver()
+    world.press(GRACE, ids.APPROVE, new)
     assert to_decide(world.card(GRACE)) == []
 
 
@@ -223,8 +219,7 @@ def test_a_deleted_card_of_a_decided_request_stays_deleted(world: World) -> None
     card = world.card(GRACE)
     world.delete(card)
 
-    world.write(decisions.approve, request.id)
-    world.deliver()
+    world.change(decisions.approve, request.id)
 
     assert world.cards(GRACE) == []
 
@@ -308,14 +303,12 @@ def a_holiday(world: World, day: date) -> None:
     set_id = next(iter(config.holiday_sets))
     new = NewOverride(date=day, name="Market <day>")
     world.clock.advance(seconds=1)
-    world.write(holiday_overrides.add, set_id, new)
-    world.deliver()
+    world.change(holiday_overrides.add, set_id, new)
 
 
 def test_requesters_are_notified_of_recalculated_days_and_the_reason(world: World) -> None:
     world.a_request()
-    world.click(GRACE, ids.APPROVE)
-    world.deliver()
+    world.press(GRACE, ids.APPROVE)
 
     a_holiday(world, FIRST_DAY)
 

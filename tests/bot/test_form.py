@@ -52,16 +52,14 @@ def alerts(view: View) -> list[tuple[str, str]]:
 
 
 def typed(world: World, text: str, who: str = ADA) -> View:
-    world.slack.command(who, "/timeoff", text)
-    world.settled()
+    world.command(who, text)
     return world.slack.open_modal(who, ids.REQUEST_FORM)
 
 
 def pick(world: World, view: View, who: str = ADA, **picked: Any) -> View:
     """Pick each value in turn; returns the resulting view."""
     for block_id, value in picked.items():
-        assert world.slack.pick(who, view, block_id, ids.RECOUNT, value).ok
-        world.settled()
+        assert world.pick(who, view, block_id, ids.RECOUNT, value).ok
     return world.slack.open_modal(who)
 
 
@@ -177,8 +175,7 @@ def far_ahead_block(form: View) -> str:
 
 
 def test_a_sick_day_does_not_make_the_next_form_sick_leave(world: World) -> None:
-    world.slack.submit(ADA, typed(world, "today sick"))
-    world.settled()
+    world.submit(ADA, typed(world, "today sick"))
 
     for text in ("8 feb - 12 feb", "17 aug - 28 aug", "xmas eve", ""):
         form = typed(world, text)
@@ -269,10 +266,7 @@ def test_a_last_day_picked_with_the_state_of_the_later_form_is_kept(world: World
         "selected_date": "2026-08-12",
     }
 
-    world.slack.pick(
-        ADA, form, ids.FIRST_DAY, ids.RECOUNT, "2026-08-10", overrides={"actions": [picked]}
-    )
-    world.settled()
+    world.pick(ADA, form, ids.FIRST_DAY, ids.RECOUNT, "2026-08-10", overrides={"actions": [picked]})
 
     assert fields(world.slack.open_modal(ADA))[:2] == ("2026-08-10", "2026-08-12")
 
@@ -335,12 +329,10 @@ def test_a_last_day_that_was_picked_too_early_stays_with_its_alert(world: World)
 def test_a_pick_in_a_closed_form_does_nothing(world: World) -> None:
     form = typed(world, "3 aug annual")
     world.slack.fail_next("views.update", error="hash_conflict")
-    assert world.slack.pick(ADA, form, ids.LAST_DAY, ids.RECOUNT, "2026-08-04").ok
-    world.settled()
+    assert world.pick(ADA, form, ids.LAST_DAY, ids.RECOUNT, "2026-08-04").ok
     world.slack.close(ADA, form)
 
-    world.slack.pick(ADA, form, ids.LAST_DAY, ids.RECOUNT, "2026-08-05", force=True)
-    world.settled()
+    world.pick(ADA, form, ids.LAST_DAY, ids.RECOUNT, "2026-08-05", force=True)
 
     assert world.ephemerals(ADA) == []
     assert not world.slack.has_modal(ADA)
@@ -391,8 +383,7 @@ def test_typed_days_follow_the_persons_country_and_time_zone(
 
 
 def test_a_button_opens_the_form_with_what_was_understood(world: World) -> None:
-    world.slack.command(ADA, "/timeoff", "3-7 aug am sick <!channel>")
-    world.settled()
+    world.command(ADA, "3-7 aug am sick <!channel>")
     (message,) = world.slack.ephemerals
     assert message.text == (
         "Sorry, I didn't understand “&lt;!channel&gt;”. I read: Sick leave, Mon 3 August to "
@@ -462,8 +453,7 @@ def test_a_request_is_changed_from_its_message(world: World) -> None:
 def test_saving_without_a_change_sends_no_messages(world: World) -> None:
     request = world.submit_over_rest(end_date=FIRST_DAY, start_half_day="am")
     world.link()
-    world.write(leave_requests.edit, request.id, {"note": "x"}, by=ADA)
-    world.deliver()
+    world.change(leave_requests.edit, request.id, {"note": "x"}, by=ADA)
     world.click(ADA, ids.EDIT, world.own_message(ADA))
     form = world.slack.open_modal(ADA, ids.EDIT_FORM)
 
@@ -481,8 +471,7 @@ def test_a_request_that_was_declined_meanwhile_is_not_changed(world: World) -> N
     world.write(decisions.decline, request.id, reason=None, by=GRACE)
 
     world.slack.pick(ADA, form, ids.LAST_DAY, ids.RECOUNT, "2026-08-04")
-    world.slack.submit(ADA, form, {ids.LAST_DAY: "2026-08-04"})
-    world.settled()
+    world.submit(ADA, form, {ids.LAST_DAY: "2026-08-04"})
     world.click(ADA, ids.EDIT, message)
 
     assert "Already declined by Grace Hopper." in world.slack.open_modal(ADA).visible_text

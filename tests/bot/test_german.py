@@ -519,8 +519,7 @@ def test_every_screen_is_german_and_passes_slacks_types(german: World, tmp_path:
     anna.click(ids.DECLINE)
     anna.click(ids.REVERSE)
     allowance = {"leave_allowance_half_days": 0}
-    german.write(people.update, german.people[ADA].id, allowance)
-    german.deliver()
+    german.change(people.update, german.people[ADA].id, allowance)
     anna.click(ids.APPROVE)
     german.write(people.update, german.people[ADA].id, dict.fromkeys(allowance))
     anna.click(ids.EDIT)

@@ -40,8 +40,7 @@ def override(world: World, new: NewOverride) -> None:
 
 
 def form_for(world: World, typed: str) -> View:
-    world.slack.command(ADA, "/timeoff", typed)
-    world.settled()
+    world.command(ADA, typed)
     return world.slack.open_modal(ADA, ids.REQUEST_FORM)
 
 
@@ -56,12 +55,10 @@ def test_the_form_names_public_holidays_in_german(bavaria: World) -> None:
 
 def test_the_calendar_names_public_holidays_in_german(bavaria: World) -> None:
     override(bavaria, NewOverride(date=FEAST, name="Good Friday"))
-    bavaria.slack.open_home(ADA)
-    bavaria.settled()
+    bavaria.home(ADA)
 
     bavaria.slack.command(ADA, "/timeoff", "kalender")
-    bavaria.slack.click_in_view(ADA, bavaria.slack.home(ADA), ids.CALENDAR)
-    bavaria.settled()
+    bavaria.click_in_view(ADA, bavaria.slack.home(ADA), ids.CALENDAR)
 
     (message,) = bavaria.slack.ephemerals
     named = "🎉 Do, 4. Juni: Fronleichnam · 🎉 Mo, 8. Juni: Good Friday"
@@ -81,8 +78,7 @@ def test_a_public_holiday_of_two_countries_is_named_once(bavaria: World) -> None
         now=bavaria.clock(),
     )
 
-    bavaria.slack.command(ADA, "/timeoff", "kalender 2026-12-21")
-    bavaria.settled()
+    bavaria.command(ADA, "kalender 2026-12-21")
 
     (message,) = bavaria.slack.ephemerals
     assert "🎉 Fr, 25. Dezember: Erster Weihnachtstag" in message.visible_text

@@ -24,8 +24,7 @@ def on_leave(world: World, day: int = 4) -> None:
     Day 0 is the last of July.
     """
     world.a_request()
-    world.click(GRACE, ids.APPROVE)
-    world.deliver()
+    world.press(GRACE, ids.APPROVE)
     world.clock.advance(days=(date(2026, 8, 1) - world.clock.now.date()).days + day - 1)
     world.deliver()
 
@@ -43,8 +42,7 @@ def fall_ill(world: World, **filled: Any) -> None:
 
 def fall_ill_over_rest(world: World, day: date) -> None:
     draft = Draft(leave_type_id=world.leave_type("sick"), start_date=day, end_date=day)
-    world.write(interruptions.interrupt, world.request().id, draft, by=ADA)
-    world.deliver()
+    world.change(interruptions.interrupt, world.request().id, draft, by=ADA)
 
 
 def approved(world: World) -> list[tuple[str, date, date, int]]:
@@ -115,8 +113,7 @@ def test_an_end_of_employment_gives_no_days_back(world: World) -> None:
     on_leave(world, day=2)
     fall_ill_over_rest(world, date(2026, 8, 4))
 
-    world.write(people.update, world.people[ADA].id, {"end_date": date(2026, 7, 31)})
-    world.deliver()
+    world.change(people.update, world.people[ADA].id, {"end_date": date(2026, 7, 31)})
 
     because = "because your employment ends on Fri 31 July 2026."
     told = {message.text for message in world.slack.dm(ADA) if because in message.text}
@@ -164,8 +161,7 @@ def test_whole_days_are_chosen_unless_the_leave_has_only_a_half(
     world: World, begins: bool, filled: dict[str, str], sick: tuple[str, date, date, int]
 ) -> None:
     world.a_request(**{ids.BEGINS if begins else ids.ENDS: ids.MIDDAY})
-    world.click(GRACE, ids.APPROVE)
-    world.deliver()
+    world.press(GRACE, ids.APPROVE)
     world.clock.advance(days=(date(2026, 8, 3) - world.clock.now.date()).days)
     world.deliver()
 
@@ -179,8 +175,7 @@ def test_a_cancelled_interruption_gives_its_days_back(world: World) -> None:
     on_leave(world)
     fall_ill(world)
 
-    world.click(ADA, ids.CANCEL, world.own_message(ADA))
-    world.deliver()
+    world.press(ADA, ids.CANCEL, world.own_message(ADA))
 
     assert approved(world) == [
         ("annual", date(2026, 8, 3), date(2026, 8, 4), 4),
@@ -201,8 +196,7 @@ def test_the_form_says_where_the_days_of_a_shorter_interruption_go(world: World)
 
     world.click(ADA, ids.EDIT, world.own_message(ADA))
     form = world.slack.open_modal(ADA, ids.EDIT_FORM)
-    world.slack.pick(ADA, form, ids.LAST_DAY, ids.RECOUNT, "2026-08-04")
-    world.settled()
+    world.pick(ADA, form, ids.LAST_DAY, ids.RECOUNT, "2026-08-04")
 
     shown = world.slack.open_modal(ADA).visible_text
     assert "*Goes back to the leave that it replaced: 1 day*" in shown
@@ -234,15 +228,13 @@ def test_the_command_opens_the_request_form_for_other_days(world: World) -> None
 
 def test_it_is_offered_on_leave_that_begins_within_two_days(world: World) -> None:
     on_leave(world, day=0)
-    world.slack.open_home(ADA)
-    assert "I fell ill" not in labels(world.slack.home(ADA).buttons)
+    assert "I fell ill" not in labels(world.home(ADA).buttons)
     assert labels(world.own_message(ADA).buttons) == ["Change", "Cancel leave"]
 
     world.clock.advance(days=1)
     world.deliver()
     assert labels(world.own_message(ADA).buttons) == ["Change", "Cancel leave", "I fell ill"]
-    world.slack.open_home(ADA)
-    (button,) = [button for button in world.slack.home(ADA).buttons if button.text == "I fell ill"]
+    (button,) = [button for button in world.home(ADA).buttons if button.text == "I fell ill"]
     assert button.value == world.request().id
 
 

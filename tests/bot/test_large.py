@@ -114,8 +114,7 @@ def form_of(world: World, who: str) -> View:
     search = settings(world, ADMIN, "settings.people")
     user = world.people[who]
     picked = search_result(world, search, "settings.people.pick", user.email, user.id)
-    quick(world.slack.pick(ADMIN, search, None, "settings.people.pick", picked))
-    world.settled()
+    quick(world.pick(ADMIN, search, None, "settings.people.pick", picked))
     return world.slack.open_modal(ADMIN, "settings.people.form")
 
 
@@ -167,8 +166,7 @@ def test_the_effects_of_archiving_a_manager_fit_in_a_confirmation(world: World) 
     assert "• 4999 people lose their manager: Person" in confirmation.visible_text
     assert "200 requests move to other approvers." in confirmation.visible_text
     assert "… and 195 more" in confirmation.visible_text
-    world.slack.submit(ADMIN, confirmation)
-    world.settled()
+    world.submit(ADMIN, confirmation)
     assert person(world, BOSS).status == "archived"
     assert world.audited("leave_request.rerouted") == 100
 
@@ -185,8 +183,7 @@ def test_a_new_working_week_shows_its_effects_before_it_is_saved(world: World) -
     confirmation = world.slack.open_modal(ADMIN, "Before you save")
     assert "1000 requests will change." in confirmation.visible_text
     assert "1000 people affected: 5,000 days → 2,000 days in total." in confirmation.visible_text
-    world.slack.submit(ADMIN, confirmation)
-    world.settled()
+    world.submit(ADMIN, confirmation)
     assert world.database.read_now(_half_days, world) == 4_000
 
 

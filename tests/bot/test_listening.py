@@ -319,8 +319,7 @@ def test_a_card_is_refreshed_later_if_slack_fails_at_the_click(world: World) -> 
     world.a_request()
     world.slack.fail_next("chat.update", status=500, times=2)
 
-    world.click(GRACE, ids.APPROVE)
-    world.deliver()
+    world.press(GRACE, ids.APPROVE)
     world.clock.advance(seconds=5)
     world.deliver()
 

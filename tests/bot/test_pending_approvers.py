@@ -148,8 +148,7 @@ def test_an_unconfirmed_account_gets_no_card(world: World) -> None:
 def test_the_form_names_skipped_approvers(world: World) -> None:
     imported(world)
 
-    world.slack.command(ADA, "/timeoff", "3-5 aug annual")
-    world.settled()
+    world.command(ADA, "3-5 aug annual")
 
     text = world.slack.open_modal(ADA, "Skipped").visible_text
     assert "This will go to Grace Hopper and Hedy Lamarr for approval." in text
@@ -165,8 +164,7 @@ def test_unlinking_a_pending_approver_gives_their_requests_to_others(world: Worl
     scheduler_runs(world)
     world.a_request()
 
-    world.write(slack_profiles.unlink, world.people[MONA].id)
-    world.deliver()
+    world.change(slack_profiles.unlink, world.people[MONA].id)
 
     assert to_decide(world.card(GRACE)) == ["Approve", "Decline"]
 

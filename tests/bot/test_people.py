@@ -108,8 +108,7 @@ def test_deactivated_and_archived_people_have_no_access(world: World, status: An
     gone = a_person(world.database, world.acme, first_name="Gus", status=status)
     world.slack.add_person("UGUS", gone.email, gone.name)
 
-    world.slack.command("UGUS", "/timeoff")
-    world.settled()
+    world.command("UGUS")
 
     (message,) = world.ephemerals("UGUS")
     assert message == "Your account is deactivated. Ask an admin of your organisation."
@@ -165,8 +164,7 @@ def test_neither_of_two_organisations_is_linked_automatically(
 ) -> None:
     an_organisation(database, name="Other")
     with World(database, slack) as world:
-        world.slack.command(ADA, "/timeoff")
-        world.settled()
+        world.command(ADA)
 
         assert world.ephemerals(ADA)[0].startswith(UNKNOWN_WORKSPACE)
         assert _organisation(world).slack_team_id is None
@@ -178,8 +176,7 @@ def test_an_organisation_of_another_workspace_is_not_linked(
     world = World(database, slack)
     database.write_now(slack_workspaces.link_only_organisation, "T7", now=world.clock())
     with world:
-        world.slack.command(ADA, "/timeoff")
-        world.settled()
+        world.command(ADA)
 
         assert world.ephemerals(ADA)[0].startswith(UNKNOWN_WORKSPACE)
         assert _organisation(world).slack_team_id == "T7"

@@ -68,8 +68,7 @@ def test_an_objection_notifies_the_recorder_and_the_admins_once(world: World) ->
     with_an_admin(world)
     request = recorded(world)
 
-    world.click(ADA, ids.OBJECT, world.own_message(ADA))
-    world.deliver()
+    world.press(ADA, ids.OBJECT, world.own_message(ADA))
 
     (to_grace,), (to_boss,) = objections(world, GRACE), objections(world, BOSS)
     assert to_grace.text == f"Ada Lovelace objects to leave that you recorded. {WHAT}."
@@ -84,8 +83,7 @@ def test_an_objection_notifies_the_recorder_and_the_admins_once(world: World) ->
 def test_a_second_press_says_that_the_objection_was_sent(world: World) -> None:
     recorded(world)
     before = world.slack.dm(ADA)[-1]
-    world.click(ADA, ids.OBJECT, before)
-    world.deliver()
+    world.press(ADA, ids.OBJECT, before)
 
     world.slack.click(ADA, before, ids.OBJECT)
     world.deliver()
@@ -97,11 +95,9 @@ def test_a_second_press_says_that_the_objection_was_sent(world: World) -> None:
 
 def test_the_recorder_cancels_the_leave_from_the_objection(world: World) -> None:
     recorded(world)
-    world.click(ADA, ids.OBJECT, world.own_message(ADA))
-    world.deliver()
+    world.press(ADA, ids.OBJECT, world.own_message(ADA))
 
-    world.click(GRACE, ids.CANCEL_RECORDED, objections(world, GRACE)[-1])
-    world.deliver()
+    world.press(GRACE, ids.CANCEL_RECORDED, objections(world, GRACE)[-1])
 
     assert world.request().status == "cancelled"
     (message,) = objections(world, GRACE)

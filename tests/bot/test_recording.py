@@ -28,15 +28,13 @@ def world(world: World) -> World:
 
 def typed(world: World, who: str, text: str) -> View:
     """The form that the typed text opens."""
-    world.slack.command(who, "/timeoff", text)
-    world.settled()
+    world.command(who, text)
     return world.slack.open_modal(who, ids.RECORD_FORM)
 
 
 def told(world: World, who: str, text: str) -> str:
     """The sentence with which the typed text is refused."""
-    world.slack.command(who, "/timeoff", text)
-    world.settled()
+    world.command(who, text)
     assert not world.slack.has_modal(who)
     return world.ephemerals(who)[-1]
 
@@ -48,9 +46,7 @@ def value(view: View, block_id: str) -> Any:
 
 
 def on_home(world: World, who: str) -> bool:
-    world.slack.open_home(who)
-    world.settled()
-    return "Record leave" in world.slack.home(who).visible_text
+    return "Record leave" in world.home(who).visible_text
 
 
 def test_a_manager_types_sick_leave_of_a_colleague(world: World) -> None:
@@ -67,8 +63,7 @@ def test_a_manager_types_sick_leave_of_a_colleague(world: World) -> None:
     assert "Grace Hopper recorded this leave for you." in world.slack.dm(ADA)[-1].text
     done = world.slack.open_modal(GRACE)
     assert "Recorded for Ada Lovelace. They'll get a message." in done.visible_text
-    world.slack.pick(GRACE, done, None, ids.CANCEL_RECORDED, request.id)
-    world.settled()
+    world.pick(GRACE, done, None, ids.CANCEL_RECORDED, request.id)
     assert world.request(ADA).status == "cancelled"
     assert "Cancelled." in world.slack.open_modal(GRACE).visible_text
 
@@ -77,8 +72,7 @@ def test_a_manager_types_sick_leave_of_a_colleague(world: World) -> None:
 def test_a_name_that_is_another_word_too_keeps_the_person(world: World, first_name: str) -> None:
     a_person(world.database, world.acme, first_name=first_name, last_name="Smith")
 
-    world.slack.command(BOSS, "/timeoff", f"{first_name} is sick today")
-    world.settled()
+    world.command(BOSS, f"{first_name} is sick today")
 
     assert f"I read: {first_name} Smith, Sick leave" in world.ephemerals(BOSS)[-1]
     assert not world.slack.has_modal(BOSS)
@@ -97,8 +91,7 @@ def test_leave_of_others_is_refused_or_unclear_without_a_button(world: World) ->
 
 def test_sick_leave_of_a_person_on_leave_replaces_those_days(world: World) -> None:
     world.a_request()
-    world.click(GRACE, ids.APPROVE)
-    world.deliver()
+    world.press(GRACE, ids.APPROVE)
 
     form = typed(world, GRACE, "<@UADA> sick 4 aug")
     assert (
@@ -184,9 +177,7 @@ def test_home_offers_recording_to_those_who_may(world: World) -> None:
 
 def test_the_picker_offers_those_whose_leave_one_may_record(world: World) -> None:
     def offered(who: str, words: str = "") -> list[str]:
-        world.slack.open_home(who)
-        world.slack.click_in_view(who, world.slack.home(who), ids.HOME_RECORD)
-        world.settled()
+        world.click_in_view(who, world.home(who), ids.HOME_RECORD)
         form = world.slack.open_modal(who, ids.RECORD_FORM)
         assert "Choose a person, a leave type and days to see the total." in form.visible_text
         answer = world.slack.suggest(who, form, ids.RECORD_PERSON, words)
@@ -243,11 +234,9 @@ def test_the_form_follows_every_pick(world: World) -> None:
     form = typed(world, BOSS, "<@UADA> 3 aug annual")
     (eve,) = world.slack.suggest(BOSS, form, ids.RECORD_PERSON, "eve").body["options"]
 
-    world.slack.pick(BOSS, form, ids.PERSON, ids.RECORD_PERSON, eve)
-    world.settled()
+    world.pick(BOSS, form, ids.PERSON, ids.RECORD_PERSON, eve)
     form = world.slack.open_modal(BOSS)
-    world.slack.pick(BOSS, form, ids.LAST_DAY, ids.RECORD_RECOUNT, "2026-08-04")
-    world.settled()
+    world.pick(BOSS, form, ids.LAST_DAY, ids.RECORD_RECOUNT, "2026-08-04")
 
     form = world.slack.open_modal(BOSS)
     assert value(form, ids.PERSON) == world.people[EVE].id
@@ -261,8 +250,7 @@ def test_a_cover_is_chosen_among_the_persons_colleagues(world: World) -> None:
     names = [option["text"]["text"] for group in groups for option in group["options"]]
     assert names == ["No one", "Grace Hopper", "Hedy Lamarr"]
     hedy = groups[-1]["options"][-1]
-    world.slack.pick(BOSS, form, ids.COVER, ids.RECORD_COVER, hedy)
-    world.settled()
+    world.pick(BOSS, form, ids.COVER, ids.RECORD_COVER, hedy)
     form = world.slack.open_modal(BOSS)
     assert world.slack.submit(BOSS, form, {}).errors == {}
     world.deliver()

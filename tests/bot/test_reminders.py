@@ -81,8 +81,7 @@ def test_a_reminder_decides_and_shows_the_decision_as_the_card_does(world: World
     (grace_reminder,) = world.replies(world.card(GRACE))
     assert to_decide(grace_reminder) == ["Approve", "Decline"]
 
-    world.click(GRACE, ids.APPROVE, grace_reminder)
-    world.deliver()
+    world.press(GRACE, ids.APPROVE, grace_reminder)
 
     assert world.request().status == "approved"
     for who in (GRACE, HEDY):
@@ -110,12 +109,10 @@ def test_a_reminder_takes_the_place_of_the_one_before(world: World) -> None:
 
 def test_decided_and_cancelled_requests_send_no_reminders(world: World) -> None:
     request = world.a_request()
-    world.click(GRACE, ids.APPROVE)
-    world.deliver()
+    world.press(GRACE, ids.APPROVE)
     run_jobs(world, TUESDAY)
     other = world.a_request(start_date="2026-09-07", end_date="2026-09-08")
-    world.write(leave_requests.cancel, other.id, by=ADA)
-    world.deliver()
+    world.change(leave_requests.cancel, other.id, by=ADA)
 
     run_jobs(world, TUESDAY + timedelta(days=1))
 
@@ -329,8 +326,7 @@ def test_the_escalation_reaches_the_next_level_and_only_for_that_request(world: 
     world.deliver()
 
     assert [len(world.cards(who)) for who in (EVE, GRACE, HEDY)] == [2, 1, 1]
-    assert world.slack.open_home(GRACE).ok
-    world.settled()
+    world.home(GRACE)
     waiting = [
         button for button in world.slack.home(GRACE).buttons if button.action_id == ids.HOME_APPROVE
     ]

@@ -45,8 +45,7 @@ def test_the_shortcut_and_the_other_command_open_the_form(world: World) -> None:
 
 
 def test_the_word_help_gets_help(world: World) -> None:
-    world.slack.command(ADA, "/timeoff", "help")
-    world.settled()
+    world.command(ADA, "help")
 
     (plain,) = world.ephemerals(ADA)
     assert plain.startswith("`/timeoff` opens the request form")

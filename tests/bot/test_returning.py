@@ -226,8 +226,7 @@ def test_pending_requests_are_shown_after_the_app_is_reinstalled(world: World) -
     assert (first.ts, first.buttons[0].value) == (card.ts, request.id)
     assert second.buttons[0].value == unseen.id
     assert world.slack.dm(ADA)[-1].text.startswith("Your request was sent to Grace Hopper")
-    assert world.slack.open_home(GRACE).ok
-    world.settled()
+    world.home(GRACE)
     waiting = [
         button for button in world.slack.home(GRACE).buttons if button.action_id == ids.HOME_APPROVE
     ]
@@ -249,8 +248,7 @@ def test_a_card_of_the_old_installation_is_posted_again(world: World, error: str
     card = world.card(GRACE)
     assert card.ts != old.ts
     assert card.buttons[0].value == request.id
-    world.click(GRACE, ids.APPROVE, card)
-    world.deliver()
+    world.press(GRACE, ids.APPROVE, card)
     assert to_decide(world.card(GRACE)) == []
 
 

@@ -14,8 +14,7 @@ def labels(world: World, who: str) -> list[str]:
 
 def approved(world: World) -> None:
     world.a_request()
-    world.click(GRACE, ids.APPROVE)
-    world.deliver()
+    world.press(GRACE, ids.APPROVE)
 
 
 def declined(world: World) -> None:
@@ -72,8 +71,7 @@ def test_overlapping_leave_prevents_the_reversal(world: World) -> None:
     form = world.slack.open_modal(GRACE)
     world.submit_over_rest()
 
-    world.slack.submit(GRACE, form)
-    world.settled()
+    world.submit(GRACE, form)
 
     assert world.slack.open_modal(GRACE).visible_text == (
         "This can no longer be approved. It overlaps other leave (Mon 3 August to Wed 5 "
@@ -101,8 +99,7 @@ def test_a_form_that_was_open_for_too_long_changes_nothing(world: World) -> None
     form = world.slack.open_modal(GRACE)
     world.clock.advance(minutes=10)
 
-    world.slack.submit(GRACE, form)
-    world.settled()
+    world.submit(GRACE, form)
 
     assert "Already approved by Grace Hopper." in world.slack.open_modal(GRACE).visible_text
     assert world.request().status == "approved"
@@ -112,8 +109,7 @@ def test_a_form_that_was_open_for_too_long_changes_nothing(world: World) -> None
 def test_the_later_removal_of_the_button_does_not_delay_a_cancellation(world: World) -> None:
     approved(world)
 
-    world.write(leave_requests.cancel, world.request().id, by=ADA)
-    world.deliver()
+    world.change(leave_requests.cancel, world.request().id, by=ADA)
 
     assert "Cancelled by Ada Lovelace, 1 June 2026, 10:00" in world.card(GRACE).visible_text
     assert labels(world, GRACE) == []

@@ -57,8 +57,7 @@ def test_the_form_of_a_new_entry_opens_from_the_list(world: World, name: str) ->
 
 
 def test_members_are_offered_their_own_screens_alone(world: World) -> None:
-    world.slack.open_home(ADA)
-    world.settled()
+    world.home(ADA)
 
     offered = {button.action_id for button in world.slack.home(ADA).buttons}
 
@@ -68,13 +67,10 @@ def test_members_are_offered_their_own_screens_alone(world: World) -> None:
 
 @of_admins
 def test_members_use_no_button_of_an_admins_screen(world: World, screen: Screen) -> None:
-    world.slack.open_home(ADA)
-    world.settled()
-    home, before = world.slack.home(ADA), audited(world)
+    home, before = world.home(ADA), audited(world)
 
     for action in _forged_actions(registered_by(screen.register), str(world.people[ADA].id)):
-        world.slack.click_in_view(ADA, home, ids.HOME_REQUEST, overrides={"actions": [action]})
-        world.settled()
+        world.click_in_view(ADA, home, ids.HOME_REQUEST, overrides={"actions": [action]})
         shown = world.slack.open_modal(ADA)
         is_unknown = action["type"] == "overflow" and errors.OUTDATED in shown.visible_text
         assert is_unknown or REFUSED in shown.visible_text, action
@@ -98,8 +94,7 @@ def _forged_actions(listeners: list[Listener], value: str) -> list[dict[str, Any
 @of_admins
 def test_members_send_no_form_of_an_admins_screen(world: World, screen: Screen) -> None:
     form = click(world, ADA, settings(world, ADA, "settings.feeds"), "settings.feeds.new")
-    payload = world.slack.submit(ADA, form, {"name": "phone"}).payload
-    world.settled()
+    payload = world.submit(ADA, form, {"name": "phone"}).payload
     before = audited(world)
 
     for listener in registered_by(screen.register):

@@ -27,16 +27,13 @@ KEY = re.compile(r"hiatus_sk_live_\w+")
 
 def settings(world: World, who: str, button: str) -> View:
     """The settings that a button of the Home tab opens."""
-    world.slack.open_home(who)
-    world.settled()
-    world.slack.click_in_view(who, world.slack.home(who), button)
+    world.slack.click_in_view(who, world.home(who), button)
     return world.slack.open_modal(who)
 
 
 def click(world: World, who: str, view: View, action_id: str, value: str | None = None) -> View:
     """Click; returns the modal that is on top afterwards."""
-    assert world.slack.click_in_view(who, view, action_id, value).ok
-    world.settled()
+    assert world.click_in_view(who, view, action_id, value).ok
     return world.slack.open_modal(who)
 
 
@@ -47,8 +44,7 @@ def choose(world: World, who: str, view: View, action_id: str, value: str) -> Vi
         for block, element in located(view.blocks)
         if element["type"] == "overflow" and value in [each["value"] for each in element["options"]]
     ]
-    assert world.slack.pick(who, view, block_id, action_id, value).ok
-    world.settled()
+    assert world.pick(who, view, block_id, action_id, value).ok
     return world.slack.open_modal(who)
 
 
@@ -63,8 +59,7 @@ def a_key(world: World, who: str = ADA, **filled: Any) -> View:
     """The modal that shows a new key."""
     form = click(world, who, settings(world, who, "settings.keys"), "settings.keys.new")
     values = {"name": "payroll", "scopes": ["leave:read", "users:read"]} | filled
-    assert world.slack.submit(who, form, values).errors == {}
-    world.settled()
+    assert world.submit(who, form, values).errors == {}
     return world.slack.open_modal(who)
 
 
@@ -167,8 +162,7 @@ def test_users_cannot_revoke_a_colleagues_key(world: World) -> None:
     listed = settings(world, EVE, "settings.keys")
     forged = {"actions": [{"action_id": "settings.keys.revoke", "value": key.id, "type": "button"}]}
 
-    world.slack.click_in_view(EVE, listed, "settings.keys.new", overrides=forged)
-    world.settled()
+    world.click_in_view(EVE, listed, "settings.keys.new", overrides=forged)
 
     assert len(keys_of(world, ADA)) == 1
     assert world.slack.open_modal(EVE).title == "Hiatus"
@@ -281,8 +275,7 @@ def test_users_cannot_remove_a_colleagues_feed(world: World) -> None:
         "actions": [{"action_id": "settings.feeds.remove", "value": feed.id, "type": "button"}]
     }
 
-    world.slack.click_in_view(EVE, modal, "settings.feeds.new", overrides=forged)
-    world.settled()
+    world.click_in_view(EVE, modal, "settings.feeds.new", overrides=forged)
 
     owner_of_feed(world.database, feed.token)
     assert "mine" not in world.slack.open_modal(EVE).visible_text
@@ -292,8 +285,7 @@ def test_a_click_in_a_closed_list_does_nothing(world: World) -> None:
     modal = settings(world, ADA, "settings.feeds")
     world.slack.close(ADA, modal)
 
-    response = world.slack.click_in_view(ADA, modal, "settings.feeds.regenerate", force=True)
-    world.settled()
+    response = world.click_in_view(ADA, modal, "settings.feeds.regenerate", force=True)
 
     assert response.ok
     assert not world.slack.has_modal(ADA)

@@ -67,8 +67,7 @@ def test_an_added_person_is_matched_when_they_use_slack(world: World) -> None:
     world.slack.submit(ADMIN, adding(world), {"slack_user_id": NEW})
     added = newest(world)
 
-    world.slack.open_home(NEW)
-    world.settled()
+    world.home(NEW)
 
     assert (newest(world).id, newest(world).status) == (added.id, "active")
 

@@ -62,8 +62,7 @@ def form_of(world: World, who: str = ADA) -> Any:
     search = settings(world, ADMIN, "settings.people")
     user = world.people[who]
     picked = search_result(world, search, "settings.people.pick", user.first_name, user.id)
-    world.slack.pick(ADMIN, search, None, "settings.people.pick", picked)
-    world.settled()
+    world.pick(ADMIN, search, None, "settings.people.pick", picked)
     return world.slack.open_modal(ADMIN, "settings.people.form")
 
 
@@ -115,8 +114,7 @@ def test_working_days_that_match_the_organisations_are_no_longer_a_persons_own(
     world.database.write_now(people.update, ada, {"working_days": ["friday"]}, by=by, now=now)
     as_everyone = ["monday", "tuesday", "wednesday", "thursday", "friday"]
 
-    assert world.slack.submit(ADMIN, form_of(world), week_of(as_everyone)).errors == {}
-    world.settled()
+    assert world.submit(ADMIN, form_of(world), week_of(as_everyone)).errors == {}
     follows = person(world, ADA).working_days
     world.slack.close(ADMIN, world.slack.open_modal(ADMIN), is_cleared=True)
     assert world.slack.submit(ADMIN, form_of(world), week_of(as_everyone[:4])).errors == {}
@@ -149,8 +147,7 @@ def test_an_admin_demoted_while_a_modal_is_open_changes_nothing(
     view = form if filled else click(world, ADMIN, form, "settings.people.deactivate")
     world.write(people.update, world.people[ADMIN].id, {"role": "member"})
 
-    response = world.slack.submit(ADMIN, view, filled)
-    world.settled()
+    response = world.submit(ADMIN, view, filled)
 
     shown = f"{response.errors} {world.slack.open_modal(ADMIN).visible_text}"
     assert "the role Admin or higher" in shown
@@ -180,8 +177,7 @@ def test_deactivating_shows_its_effects_and_can_be_reversed(world: World) -> Non
     assert "Ada Lovelace can't use Hiatus" in confirmation.visible_text
     assert "1 API key stops working." in confirmation.visible_text
     assert person(world, ADA).status == "active"
-    world.slack.submit(ADMIN, confirmation)
-    world.settled()
+    world.submit(ADMIN, confirmation)
     assert person(world, ADA).status == "deactivated"
 
     modal = world.slack.open_modal(ADMIN, "Deactivated")
@@ -247,15 +243,13 @@ def test_departments_are_added_once_changed_and_deleted(world: World) -> None:
 
     listed = world.slack.open_modal(ADMIN, "Sales &amp; *more*")
     form = choose(world, ADMIN, listed, "settings.departments.menu", f"edit {sales.id}")
-    world.slack.submit(ADMIN, form, {"name": "Selling"})
-    world.settled()
+    world.submit(ADMIN, form, {"name": "Selling"})
     listed = world.slack.open_modal(ADMIN, "Selling")
 
     question = choose(world, ADMIN, listed, "settings.departments.menu", f"delete {sales.id}")
     assert "Selling will be deleted." in question.visible_text
     assert len(departments_of(world)) == 2
-    assert world.slack.submit(ADMIN, question).ok
-    world.settled()
+    assert world.submit(ADMIN, question).ok
     assert "Selling" not in world.slack.open_modal(ADMIN).visible_text
     assert [department.name for department in departments_of(world)] == ["Engineering"]
 
@@ -280,7 +274,7 @@ def test_leave_types_are_added_archived_and_restored(world: World) -> None:
     form = click(
         world, ADMIN, settings(world, ADMIN, "settings.leave_types"), "settings.leave_types.new"
     )
-    world.slack.submit(
+    world.submit(
         ADMIN,
         form,
         {
@@ -292,7 +286,6 @@ def test_leave_types_are_added_archived_and_restored(world: World) -> None:
             "max_consecutive_days": "10",
         },
     )
-    world.settled()
     study = leave_types_of(world)[-1]
     assert (study.name, study.code, study.emoji) == ("Study", "study", "books")
     assert (study.requires_approval, study.is_private) == (True, True)
@@ -304,8 +297,7 @@ def test_leave_types_are_added_archived_and_restored(world: World) -> None:
     question = choose(world, ADMIN, listed, "settings.leave_types.menu", f"archive {study.id}")
     assert "People can no longer request Study." in question.visible_text
     assert not leave_types_of(world)[-1].is_archived
-    assert world.slack.submit(ADMIN, question).ok
-    world.settled()
+    assert world.submit(ADMIN, question).ok
     assert leave_types_of(world)[-1].is_archived
 
     listed = world.slack.open_modal(ADMIN, "Archived")

@@ -38,8 +38,7 @@ def test_a_digest_is_added_once_changed_and_deleted(world: World) -> None:
 
     listed = world.slack.open_modal(ADMIN, "Digests")
     changed = click(world, ADMIN, listed, "settings.digests.edit", digest.id)
-    world.slack.submit(ADMIN, changed, {"department_id": "none", "locale": "de"})
-    world.settled()
+    world.submit(ADMIN, changed, {"department_id": "none", "locale": "de"})
     (after,) = digests_of(world)
     listed_after = world.slack.open_modal(ADMIN, "Digests")
     form = click(world, ADMIN, listed_after, "settings.digests.edit", digest.id)

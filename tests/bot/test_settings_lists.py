@@ -107,8 +107,7 @@ def test_a_balance_is_adjusted_once_with_a_reason(world: World) -> None:
     form = choose(world, settings(world, ADMIN, "settings.people"), ADA, ids.MENU_BALANCE)
 
     zero = world.slack.submit(ADMIN, form, {"days": "0", "reason": "Moved"})
-    sent = world.slack.submit(ADMIN, form, {"days": "-1.5", "reason": "Moved & <house>"})
-    world.settled()
+    sent = world.submit(ADMIN, form, {"days": "-1.5", "reason": "Moved & <house>"})
     done = world.slack.open_modal(ADMIN)
     world.slack.close(ADMIN, done, is_cleared=True)
     again = choose(world, settings(world, ADMIN, "settings.people"), ADA, ids.MENU_BALANCE)
@@ -130,8 +129,7 @@ def test_public_holidays_are_listed_by_date_and_changed_one_by_one(world: World)
     )
 
     form = click(world, ADMIN, days, "settings.overrides.day", change.value)
-    assert world.slack.submit(ADMIN, form, {}).errors == {}
-    world.settled()
+    assert world.submit(ADMIN, form, {}).errors == {}
     after = world.slack.open_modal(ADMIN, "Changed: see below")
 
     assert "United Kingdom (GB)*\nNext holiday: Fri 25 December 2026" in sets.visible_text

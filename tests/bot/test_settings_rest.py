@@ -91,8 +91,7 @@ def test_a_holiday_without_effects_is_changed_and_restored(world: World) -> None
     form = click(world, ADMIN, days, "settings.overrides.new")
     values = {"date": "2026-08-04", "half": "am", "name": "Founders' morning"}
 
-    assert world.slack.submit(ADMIN, form, values).errors == {}
-    world.settled()
+    assert world.submit(ADMIN, form, values).errors == {}
 
     (override,) = overrides_of(world)
     assert (override.date, override.half, override.is_holiday) == (date(2026, 8, 4), "am", True)
@@ -102,8 +101,7 @@ def test_a_holiday_without_effects_is_changed_and_restored(world: World) -> None
         "goes back to the country's standard. No one's leave changes." in confirmation.visible_text
     )
     assert overrides_of(world) == [override]
-    world.slack.submit(ADMIN, confirmation)
-    world.settled()
+    world.submit(ADMIN, confirmation)
     assert overrides_of(world) == []
     assert "No changes to the standard holidays." in world.slack.open_modal(ADMIN).visible_text
 
@@ -125,8 +123,7 @@ def test_a_duplicate_day_is_reported_at_the_day_in_the_persons_language(world: W
     world.slack.change_person(ADMIN, locale="de-DE")
     values = {"date": "2026-08-04", "name": "Founders' day"}
     days = click(world, ADMIN, settings(world, ADMIN, "settings.holidays"), "settings.overrides")
-    world.slack.submit(ADMIN, click(world, ADMIN, days, "settings.overrides.new"), values)
-    world.settled()
+    world.submit(ADMIN, click(world, ADMIN, days, "settings.overrides.new"), values)
     days = world.slack.open_modal(ADMIN, "Founders")
 
     response = world.slack.submit(
@@ -144,8 +141,7 @@ def test_a_duplicate_day_is_reported_at_the_day_in_the_persons_language(world: W
 def a_webhook(world: World) -> View:
     """The modal that shows the secret of a new webhook."""
     form = click(world, ADMIN, settings(world, ADMIN, "settings.webhooks"), "settings.webhooks.new")
-    assert world.slack.submit(ADMIN, form, {"url": URL}).errors == {}
-    world.settled()
+    assert world.submit(ADMIN, form, {"url": URL}).errors == {}
     return world.slack.open_modal(ADMIN)
 
 

@@ -33,8 +33,7 @@ def test_leave_is_requested_and_approved_over_the_socket(by_socket: World) -> No
     refused = world.send_form(end_date="2026-08-01")
     world.a_request()
 
-    approved = world.click(GRACE, ids.APPROVE)
-    world.deliver()
+    approved = world.press(GRACE, ids.APPROVE)
 
     assert list(refused.errors) == [ids.LAST_DAY]
     assert approved.ok
@@ -85,8 +84,7 @@ def test_workspaces_that_installed_the_app_are_served_over_the_socket(
     database.write_now(slack_installations.install, _installation(slack), now=NOW)
     with world:
         world.a_request()
-        assert world.click(GRACE, ids.APPROVE).ok
-        world.deliver()
+        assert world.press(GRACE, ids.APPROVE).ok
 
     assert world.app.routes() != []
     assert "Grace Hopper approved your request." in slack.dm(ADA)[-1].text

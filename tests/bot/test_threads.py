@@ -31,10 +31,8 @@ def test_a_request_is_one_message_for_its_whole_life(world: World) -> None:
     longer = {"end_date": date(2026, 8, 7)}
     world.database.write_now(leave_requests.edit, request.id, longer, by=by, now=world.clock())
     world.deliver()
-    world.click(GRACE, ids.AMENDMENT_APPROVE)
-    world.deliver()
-    world.write(leave_requests.cancel, request.id)
-    world.deliver()
+    world.press(GRACE, ids.AMENDMENT_APPROVE)
+    world.change(leave_requests.cancel, request.id)
 
     (own,) = first_messages(world, ADA)
     assert own.text.startswith("Olive Owner cancelled your request.")
@@ -55,8 +53,7 @@ def test_a_request_is_one_message_for_its_whole_life(world: World) -> None:
 
 def test_a_decline_is_a_reply_with_its_reason_and_a_way_to_ask_again(world: World) -> None:
     request = world.a_request()
-    world.write(decisions.decline, request.id, reason="Release week", by=GRACE)
-    world.deliver()
+    world.change(decisions.decline, request.id, reason="Release week", by=GRACE)
 
     own = world.own_message(ADA)
     (reply,) = world.replies(own)
@@ -103,8 +100,7 @@ def test_the_last_reply_tells_the_cancellation_and_not_the_approval_before_it(
     world.deliver()
     own = world.own_message(ADA)
 
-    world.click(ADA, ids.CANCEL, own)
-    world.deliver()
+    world.press(ADA, ids.CANCEL, own)
 
     (reply,) = world.replies(own)
     assert reply.visible_text == "You cancelled Mon 3 August to Wed 5 August 2026."
@@ -123,8 +119,7 @@ def test_news_about_a_deleted_message_is_a_new_message_with_a_thread_of_its_own(
     (own,) = world.slack.dm(ADA)
     assert own.text.startswith(APPROVED)
     assert [button.text for button in own.buttons] == ["Change", "Cancel leave"]
-    world.write(leave_requests.cancel, world.request().id)
-    world.deliver()
+    world.change(leave_requests.cancel, world.request().id)
     (news,) = world.replies(own)
     assert news.text.startswith("Olive Owner cancelled your request.")
 
@@ -176,8 +171,7 @@ def test_approvers_whose_card_was_deleted_read_news_in_a_new_message(world: Worl
     world.deliver()
     world.clock.advance(days=1)
     world.delete(world.card(GRACE))
-    world.write(leave_requests.cancel, request.id, by=ADA)
-    world.deliver()
+    world.change(leave_requests.cancel, request.id, by=ADA)
 
     (news,) = world.slack.dm(GRACE)
     assert news.text.startswith("Ada Lovelace cancelled their approved leave.")
@@ -188,8 +182,7 @@ def test_a_change_of_leave_whose_card_was_deleted_is_asked_with_a_new_card(world
     approve(world)
     world.deliver()
     world.delete(world.card(GRACE))
-    world.write(leave_requests.edit, request.id, {"end_date": date(2026, 8, 7)}, by=ADA)
-    world.deliver()
+    world.change(leave_requests.edit, request.id, {"end_date": date(2026, 8, 7)}, by=ADA)
 
     (card,) = world.slack.dm(GRACE)
     assert "Ada Lovelace · change of Annual leave" in card.visible_text

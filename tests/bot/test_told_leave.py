@@ -199,8 +199,7 @@ def test_covered_leave_on_other_days_is_no_news(world: World) -> None:
     sick(world)
     assert len(world.slack.dm(BOB)) == before
 
-    world.write(leave_requests.edit, world.request().id, {"end_date": date(2026, 6, 2)}, by=ADA)
-    world.deliver()
+    world.change(leave_requests.edit, world.request().id, {"end_date": date(2026, 6, 2)}, by=ADA)
     (told,) = world.slack.dm(BOB)[before:]
     assert told.visible_text.startswith("*Ada Lovelace is away until Tue 2 June.*")
 
@@ -209,15 +208,13 @@ def test_the_message_follows_changes_and_the_cancellation(world: World) -> None:
     request = sick(world)
     sent = only(world, GRACE)
 
-    world.write(leave_requests.edit, request.id, {"end_date": date(2026, 6, 3)}, by=ADA)
-    world.deliver()
+    world.change(leave_requests.edit, request.id, {"end_date": date(2026, 6, 3)}, by=ADA)
     assert only(world, GRACE).visible_text == (
         "*Ada Lovelace is on sick leave until Wed 3 June.* Nothing to approve.\n"
         "Sick leave, Mon 1 June to Wed 3 June 2026, 3 days"
     )
 
-    world.write(leave_requests.cancel, request.id, by=ADA)
-    world.deliver()
+    world.change(leave_requests.cancel, request.id, by=ADA)
     assert only(world, GRACE).ts == sent.ts
     assert only(world, GRACE).visible_text == (
         "*Ada Lovelace's absence until Wed 3 June was cancelled.*\n"
@@ -243,8 +240,7 @@ def test_recorded_leave_is_told_to_all_approvers_but_the_recorder(world: World) 
         start_date=date(2026, 5, 28),
         end_date=date(2026, 5, 29),
     )
-    world.write(leave_requests.create, draft=draft, user_id=world.people[ADA].id, by=GRACE)
-    world.deliver()
+    world.change(leave_requests.create, draft=draft, user_id=world.people[ADA].id, by=GRACE)
 
     assert world.slack.dm(GRACE) == []
     assert only(world, HEDY).text.startswith(
@@ -257,8 +253,7 @@ def test_recorded_leave_is_told_to_all_approvers_but_the_recorder(world: World) 
 def test_leave_that_ended_over_a_month_ago_is_no_news(world: World, day: date, told: int) -> None:
     draft = Draft(leave_type_id=world.leave_type("sick"), start_date=day, end_date=day)
 
-    world.write(leave_requests.create, draft=draft, user_id=world.people[ADA].id, by=GRACE)
-    world.deliver()
+    world.change(leave_requests.create, draft=draft, user_id=world.people[ADA].id, by=GRACE)
 
     assert len(world.slack.dm(HEDY)) == told
 
@@ -282,8 +277,7 @@ def test_a_change_that_needs_approval_does_not_show_the_card_to_colleagues(world
     request = sick(world, note="Flu")
 
     longer = {"end_date": date(2026, 6, 2), "note": "Flu and cough"}
-    world.write(leave_requests.edit, request.id, longer, by=ADA)
-    world.deliver()
+    world.change(leave_requests.edit, request.id, longer, by=ADA)
 
     assert labels(world.card(GRACE)) == ["Approve", "Decline"]
     told = world.slack.dm(BOB)[-1]
@@ -300,8 +294,7 @@ def test_still_sick_tomorrow_extends_the_leave_and_all_messages(world: World) ->
     request = sick(world)
     stale = only(world, ADA)
 
-    world.click(ADA, ids.STILL_SICK, stale)
-    world.deliver()
+    world.press(ADA, ids.STILL_SICK, stale)
 
     assert (world.request().id, world.request().end_date) == (request.id, date(2026, 6, 2))
     assert only(world, ADA).text == (

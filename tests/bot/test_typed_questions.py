@@ -13,8 +13,7 @@ from tests.fakes.slack import Message
 
 def replied(world: World, who: str, text: str) -> Message:
     """The only reply to the typed text, which opens no form."""
-    world.slack.command(who, "/timeoff", text)
-    world.settled()
+    world.command(who, text)
     assert not world.slack.has_modal(who)
     (message,) = world.slack.ephemerals
     return message
@@ -64,8 +63,7 @@ def test_leave_of_a_colleague_is_not_offered_without_the_right_to_record_it(worl
 
 
 def test_the_reason_at_the_end_becomes_the_note(world: World) -> None:
-    world.slack.command(ADA, "/timeoff", "sick today, dentist")
-    world.settled()
+    world.command(ADA, "sick today, dentist")
 
     form = world.slack.open_modal(ADA, ids.REQUEST_FORM)
     assert value(form, ids.NOTE) == "dentist"

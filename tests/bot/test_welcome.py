@@ -62,8 +62,7 @@ def test_people_who_join_get_one_line_once(world: World) -> None:
 
 def test_people_whose_account_is_unlinked_meanwhile_get_no_welcome(world: World) -> None:
     world.slack.add_person("UNEW", "nora@example.com", "Nora New")
-    world.slack.command("UNEW", "/timeoff", "balance")
-    world.settled()
+    world.command("UNEW", "balance")
     everyone = world.database.read_now(people_lists.list_all, by=world.acme.caller)
     (nora,) = [person for person in everyone if person.slack_user_id == "UNEW"]
     world.write(slack_profiles.unlink, nora.id)
@@ -128,8 +127,7 @@ def test_an_admin_who_joins_gets_the_steps_and_adds_people_where_members_may_not
 def test_the_help_names_the_contact(world: World, contact: str, line: str) -> None:
     world.app.services.support_contact = contact
 
-    world.slack.command(ADA, "/timeoff", "help")
-    world.settled()
+    world.command(ADA, "help")
 
     (help_text,) = world.ephemerals(ADA)
     assert help_text.splitlines()[-1] == line

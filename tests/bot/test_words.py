@@ -172,8 +172,7 @@ def test_the_german_help_names_german_words_that_are_understood(world: World) ->
     assert {"konto", "weg", "weg woche", "meine", "stornieren", "hilfe"} <= set(named)
     assert "3.-7. aug" in named
     for words in named:
-        world.slack.command(ADA, "/timeoff", words)
-        world.settled()
+        world.command(ADA, words)
     assert not any(
         "habe ich leider nicht verstanden" in message for message in world.ephemerals(ADA)[1:]
     )

@@ -265,8 +265,7 @@ class World:
         form = self.open_form(who)
         if filled.keys() & {ids.BEGINS, ids.ENDS}:
             # The form has the halves of both ends once the days differ.
-            self.slack.pick(who, form, ids.LAST_DAY, ids.RECOUNT, values[ids.LAST_DAY])
-            self.settled()
+            self.pick(who, form, ids.LAST_DAY, ids.RECOUNT, values[ids.LAST_DAY])
             form = self.slack.open_modal(who, ids.REQUEST_FORM)
         answer = self.slack.submit(who, form, values)
         if not self.slack.has_modal(who):
@@ -285,9 +284,45 @@ class World:
         return self.request(who)
 
     def click(self, who: str, action_id: str, message: Message | None = None) -> Answer:
+        """Press a button of a message, by default of the person's card."""
         response = self.slack.click(who, message or self.card(who), action_id)
         self.settled()
         return response
+
+    def press(self, who: str, action_id: str, message: Message | None = None) -> Answer:
+        """As ``click``, and deliver all notifications."""
+        response = self.click(who, action_id, message)
+        self.deliver()
+        return response
+
+    def command(self, who: str, text: str = "") -> None:
+        """Type the command with this text."""
+        self.slack.command(who, "/timeoff", text)
+        self.settled()
+
+    def home(self, who: str) -> View:
+        """Open the Home tab."""
+        assert self.slack.open_home(who).ok
+        self.settled()
+        return self.slack.home(who)
+
+    def submit(self, *form: Any, **how: Any) -> Answer:
+        """As ``slack.submit``, and let the listener finish."""
+        answer = self.slack.submit(*form, **how)
+        self.settled()
+        return answer
+
+    def pick(self, *choice: Any, **how: Any) -> Answer:
+        """As ``slack.pick``, and let the listener finish."""
+        answer = self.slack.pick(*choice, **how)
+        self.settled()
+        return answer
+
+    def click_in_view(self, *button: Any, **how: Any) -> Answer:
+        """As ``slack.click_in_view``, and let the listener finish."""
+        answer = self.slack.click_in_view(*button, **how)
+        self.settled()
+        return answer
 
     # What Slack and the database have
 
@@ -333,6 +368,12 @@ class World:
         """Change something now without Slack, by default as Acme's owner."""
         caller = self.acme.caller if by is None else self.caller(by)
         return self.database.write_now(change, *args, by=caller, now=self.clock(), **how)
+
+    def change(self, change: Callable[..., T], *args: Any, **how: Any) -> T:
+        """As ``write``, and deliver all notifications."""
+        changed = self.write(change, *args, **how)
+        self.deliver()
+        return changed
 
     def caller(self, who: str) -> Caller:
         return caller_for(self.acme, self.people[who])
