@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cache
+from functools import partial
 from typing import Final
 
-from starlette.concurrency import run_in_threadpool
-from starlette.requests import Request
-from starlette.responses import Response
 from starlette.routing import Route
 
 from api.documentation import errors_page, openapi
@@ -23,9 +20,9 @@ from api.website.pages import (
     WEBSITE_STYLE,
     Asset,
     asset_of,
-    asset_response,
     asset_route,
     file_route,
+    made_route,
     page,
     slash_route,
 )
@@ -44,39 +41,22 @@ _STYLED: Final = '<link rel="stylesheet" href="{documentation.css}">'
 def routes(
     operations: Sequence[Operation], others: Mapping[str, Mapping[str, object]], base_url: str
 ) -> list[Route]:
-    """``others`` are documented paths without operations. Each page is made at its first request,
-    on a thread.
-    """
+    """``others`` are documented paths without operations."""
 
-    @cache
-    def described() -> Asset:
+    def document() -> Asset:
         return asset_of(openapi.document(operations, others, base_url), "application/json")
 
-    @cache
-    def explained() -> Asset:
-        return _errors_page(operations)
-
-    async def openapi_document(request: Request) -> Response:
-        return asset_response(request, await run_in_threadpool(described))
-
-    async def reference(request: Request) -> Response:
-        return asset_response(request, await run_in_threadpool(_reference))
-
-    async def errors(request: Request) -> Response:
-        return asset_response(request, await run_in_threadpool(explained))
-
     return [
-        Route("/openapi.json", openapi_document),
-        Route("/docs", reference),
+        made_route("/openapi.json", document),
+        made_route("/docs", _reference),
         slash_route("/docs"),
-        Route("/docs/errors", errors),
+        made_route("/docs/errors", partial(_errors_page, operations)),
         slash_route("/docs/errors"),
         file_route("/favicon.ico", FAVICON),
         asset_route("/docs/assets/{version}/{name}", _FILES),
     ]
 
 
-@cache
 def _reference() -> Asset:
     return page(
         "Hiatus API",

@@ -4,38 +4,25 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final, Union, get_type_hints
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final, get_type_hints
 
 import orjson
 from pydantic import TypeAdapter
-from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode
 
-from api.documentation import error_codes, guide
+from api.documentation import error_codes, guide, schemas
 from api.documentation.error_codes import Code
-from api.documentation.examples import Examples
+from api.documentation.schemas import REF, Examples, Json
 from api.http import conditions, idempotency
-from api.http.errors import FieldErrorRecord
+from api.http.errors import Problem
 from api.http.operations import Operation
 from storage.base.errors import DomainError, InvalidInput
 from storage.base.event_values import EVENTS, DeliveryEvent
 from storage.base.values import ROLES, Role
 from storage.outbox.webhook_outbox import PING, EventBody, EventData, PingBody, PingData
 
-Json = dict[str, Any]
-# An operation id or another name, and whether the model is a request's or a response's.
-_SchemaKey = tuple[str, JsonSchemaMode]
-
-_REF: Final = "#/components/schemas/{model}"
-_GENERIC: Final = re.compile(rb"(Listing)_(\w+?)_(?=\W|$)")
 _IDS: Final = re.compile(r"\{(\w+)\}")
 _REQUEST_ID: Final = "5f0c1a7be2d94c3f8a6d0e4b9c7f2a11"
-_INVALID: Final = 422
-_OF_FORMATS: Final = {
-    "uuid": "not_a_uuid",
-    "date": "invalid_date",
-    "date-time": "invalid_date_time",
-}
 _DONE: Final = {
     201: "Created.",
     202: "Accepted. It is carried out shortly.",
@@ -51,28 +38,11 @@ def document(operations: Sequence[Operation], others: Mapping[str, Any], base_ur
     return orjson.dumps(_Document(operations, base_url).whole(others))
 
 
-class _SchemaGenerator(GenerateJsonSchema):
-    """Without titles that repeat a field's name, and without null where it only means "absent"."""
-
-    def field_title_should_be_set(self, schema: Any) -> bool:
-        return False
-
-    def dataclass_schema(self, schema: Any) -> Any:
-        # The component of a value is named as those of other responses.
-        return {**super().dataclass_schema(schema), "x-value": True}
-
-    def default_schema(self, schema: Any) -> Any:
-        described = super().default_schema(schema)
-        if described.get("default", 0) is None:
-            del described["default"]
-        return described
-
-
 class _Document:
     def __init__(self, operations: Sequence[Operation], base_url: str) -> None:
         self._operations = operations
         self._base_url = base_url
-        self._schemas, self._components = _schemas(operations)
+        self._schemas, self._components = schemas.of_operations(operations)
         self._examples = Examples(self._components)
         self._shared_examples: Json = {}
 
@@ -89,6 +59,7 @@ class _Document:
         events = self._events()
         # Each event has a schema of its own.
         del self._components[EventBody.__name__], self._components[PingBody.__name__]
+        problem = self._components.pop(Problem.__name__)
         described = [
             operation
             for methods in (*paths.values(), *webhooks.values())
@@ -104,9 +75,9 @@ class _Document:
             "webhooks": webhooks,
             "components": {
                 "schemas": {
-                    **_without_examples(self._components),
+                    **schemas.without_examples(self._components),
                     **events,
-                    "Problem": self._problem_schema(),
+                    "Problem": self._problem_schema(problem),
                     "ErrorCode": self._error_code(),
                 },
                 "parameters": _share(_parameters_of(described), "parameters"),
@@ -138,11 +109,8 @@ class _Document:
             }
         return described
 
-    def _query(self, operation: Operation) -> Json:
-        return TypeAdapter(operation.query).json_schema(schema_generator=_SchemaGenerator)
-
     def _parameters(self, operation: Operation) -> list[Json]:
-        properties = self._query(operation).get("properties", {})
+        properties = schemas.of_query(operation).get("properties", {})
         parameters = [
             *(_path_parameter(operation, name) for name in _IDS.findall(operation.path)),
             *(_query_parameter(name, dict(schema)) for name, schema in properties.items()),
@@ -156,8 +124,8 @@ class _Document:
             parameters.append(conditions.IF_MATCH)
         for parameter in parameters:
             if "example" not in parameter:
-                schema = parameter["schema"]
-                parameter["example"] = self._examples.of(schema, parameter["name"], "a query")
+                name = parameter["name"]
+                parameter["example"] = self._examples.of(parameter["schema"], name, "a query")
         return parameters
 
     def _successes(self, operation: Operation) -> Json:
@@ -170,11 +138,10 @@ class _Document:
         responses = {str(operation.status): response}
         if operation.dry_run is not None and operation.status != 200:
             schema = self._schemas[f"{operation.operation_id}?dry_run", "serialization"]
-            content = {"schema": schema, "examples": {"1": self._model_example(schema)}}
             responses["200"] = {
                 "description": "The effects of the change. Nothing was changed.",
                 "headers": _headers_of(operation, 200, is_tagged=False),
-                "content": {"application/json": content},
+                "content": {"application/json": self._content(schema)},
             }
         if operation.is_resource:
             responses["304"] = {
@@ -182,63 +149,61 @@ class _Document:
                 "headers": headers,
             }
         if operation.result is not None:
-            response["content"] = {"application/json": self._content(operation)}
+            schema = self._schemas[operation.operation_id, "serialization"]
+            response["content"] = {"application/json": self._content(schema)}
         return responses
 
-    def _content(self, operation: Operation) -> Json:
-        schema = self._schemas[operation.operation_id, "serialization"]
-        choices = schema.get("anyOf")
-        if "$ref" in schema:
-            return {"schema": schema, "examples": {"1": self._model_example(schema)}}
-        if not choices:
-            return {"schema": schema, "example": self._examples.of(schema, "", "")}
+    def _content(self, schema: Json) -> Json:
         # Exactly one matches, because the models have different required members.
+        choices = schema.get("anyOf", [schema])
         examples = {
             str(number): self._model_example(choice)
             for number, choice in enumerate(choices, start=1)
         }
-        return {"schema": {"oneOf": choices}, "examples": examples}
+        return {"schema": {"oneOf": choices} if "anyOf" in schema else schema, "examples": examples}
 
     def _model_example(self, schema: Json) -> Json:
         """A reference to the example of a model, or an example of another schema."""
-        described = self._resolved(schema)
+        described = self._examples.resolved(schema)
         summary = str(described.get("description") or "A bare array.").removesuffix(".")
-        example = {"summary": summary, "value": self._examples.of(schema, "", "")}
+        example = {"summary": summary, "value": self._examples.of(schema)}
         if "$ref" not in schema:
             return example
         self._shared_examples[described["title"]] = example
         return {"$ref": f"#/components/examples/{described['title']}"}
 
-    def _resolved(self, schema: Json | None) -> Json:
-        if schema is not None and "$ref" in schema:
-            component: Json = self._components[schema["$ref"].rpartition("/")[2]]
-            return component
-        return schema or {}
-
     # Errors.
 
     def _errors(self, operation: Operation) -> Json:
         """The responses with an error, by status."""
-        by_status: dict[int, list[Code]] = {_INVALID: []}
-        for kind in dict.fromkeys(error_codes.errors_of(operation)):
-            code = error_codes.of_error(kind)
-            by_status.setdefault(code.status, []).append(code)
-        responses = {
-            str(status): self._error(codes, _headers_of(operation, status))
-            for status, codes in sorted(by_status.items())
-        }
-        invalid = responses[str(_INVALID)]
+        codes = map(error_codes.of_error, dict.fromkeys(error_codes.errors_of(operation)))
+        responses = self._by_status(codes, operation)
         # Described with the body, so that operations share the response.
         fields = "see the body" if operation.body else self._field_codes(operation)
+        invalid = responses.setdefault("422", self._error([], _headers_of(operation, 422)))
         invalid["description"] = f"{invalid['description']} Invalid fields: {fields}.".lstrip(". ")
         examples = invalid["content"]["application/problem+json"]["examples"]
         examples["invalid_input"] = self._example(error_codes.of_error(InvalidInput))
         return responses
 
+    def _by_status(self, codes: Iterable[Code], operation: Operation | None) -> Json:
+        by_status: dict[int, list[Code]] = {}
+        for code in codes:
+            by_status.setdefault(code.status, []).append(code)
+        return {
+            str(status): self._error(each, _headers_of(operation, status))
+            for status, each in sorted(by_status.items())
+        }
+
     def _field_codes(self, operation: Operation) -> str:
         """Those of its body and query, but for those of every one: `FieldErrorRecord` has them."""
-        body = self._resolved(self._schemas.get((operation.operation_id, "validation")))
-        codes = {*operation.rules, *_codes_of_body(body), *_codes_of_query(self._query(operation))}
+        body = self._schemas.get((operation.operation_id, "validation"), {})
+        query = schemas.of_query(operation)
+        codes = {
+            *operation.rules,
+            *schemas.field_codes(self._examples.resolved(body)),
+            *schemas.field_codes(query, in_query=True),
+        }
         if operation.method == "POST":
             codes.add("invalid_idempotency_key")
         if operation.method == "PATCH":
@@ -252,7 +217,7 @@ class _Document:
             "headers": headers,
             "content": {
                 "application/problem+json": {
-                    "schema": {"$ref": "#/components/schemas/Problem"},
+                    "schema": {"$ref": REF.format(model="Problem")},
                     "examples": {name: self._example(code) for name, code in described.items()},
                 }
             },
@@ -276,7 +241,7 @@ class _Document:
         }
         return {"$ref": f"#/components/examples/{code.code}"}
 
-    def _problem_schema(self) -> Json:
+    def _problem_schema(self, schema: Json) -> Json:
         """The schema of errors, with the members that some of them add."""
         members: Json = {}
         for operation in self._operations:
@@ -288,15 +253,11 @@ class _Document:
                         for name in kind.members
                         if name in hints
                     }
-        return _PROBLEM | {
-            "properties": {
-                **_PROBLEM["properties"],
-                "code": {"$ref": "#/components/schemas/ErrorCode"},
-                **members,
-            },
-            "examples": [
-                self._shared_examples["not_found"]["value"],
-            ],
+        code = {"code": {"$ref": REF.format(model="ErrorCode")}}
+        return {
+            **schema,
+            "properties": schema["properties"] | code | members,
+            "examples": [self._shared_examples["not_found"]["value"]],
         }
 
     def _error_code(self) -> Json:
@@ -313,30 +274,28 @@ class _Document:
 
     def _other(self, described: Json) -> Json:
         """A path without an operation, with its errors and headers."""
-        every = {
-            (code.code, code.status): code for code in error_codes.every_code(self._operations)
-        }
-        named = {code.code: code for code in reversed(every.values())}
-        by_status: dict[int, list[Code]] = {}
-        for code in described.get("x-codes", ()):
-            by_status.setdefault(named[code].status, []).append(named[code])
+        # Of a code that is also a field's, the whole response's comes first.
+        every = {code.code: code for code in reversed(error_codes.every_code(self._operations))}
         responses = {
-            status: {
-                **response,
-                "headers": {**response.get("headers", {}), **_references(["X-Request-Id"])},
-            }
+            status: response
+            | {"headers": {**response.get("headers", {}), **_references(["X-Request-Id"])}}
             for status, response in described["responses"].items()
         }
-        for status, codes in by_status.items():
-            responses[str(status)] = self._error(codes, _headers_of(None, status))
-        parameters = [*described.get("parameters", ())]
+        errors = self._by_status((every[name] for name in described.get("x-codes", ())), None)
         members = {name: value for name, value in described.items() if name != "x-codes"}
-        return {**members, "parameters": parameters, "responses": responses}
+        return {
+            **members,
+            "parameters": [*described.get("parameters", ())],
+            "responses": responses | errors,
+        }
 
     def _events(self) -> Json:
         """A schema for each event, told apart by its type."""
         schemas: Json = {
-            name: {**self._components[name], "examples": [self._examples.of_model(name)]}
+            name: {
+                **self._components[name],
+                "examples": [self._examples.of({"$ref": REF.format(model=name)})],
+            }
             for name in (EventData.__name__, PingData.__name__)
         }
         for event, (_, description) in EVENTS.items():
@@ -348,7 +307,7 @@ class _Document:
                 "description": description,
                 "properties": properties,
             }
-        references = {event: _REF.format(model=_event_name(event)) for event in EVENTS}
+        references = {event: REF.format(model=_event_name(event)) for event in EVENTS}
         schemas["WebhookEvent"] = {
             "title": "WebhookEvent",
             "description": "Any event.",
@@ -372,7 +331,7 @@ class _Document:
                     "description": "Verify the signature over exactly these bytes.",
                     "content": {
                         "application/json": {
-                            "schema": {"$ref": _REF.format(model=_event_name(event))}
+                            "schema": {"$ref": REF.format(model=_event_name(event))}
                         }
                     },
                 },
@@ -383,61 +342,6 @@ class _Document:
 
 def _event_name(event: str) -> str:
     return f"{_class_name(event)}Event"
-
-
-def _schemas(operations: Iterable[Operation]) -> tuple[Mapping[_SchemaKey, Json], Json]:
-    """The schemas by operation id and mode, and the components that they refer to."""
-    models: list[tuple[str, JsonSchemaMode, TypeAdapter[Any]]] = [
-        ("field_error", "serialization", TypeAdapter(FieldErrorRecord)),
-        ("event", "serialization", TypeAdapter(EventBody)),
-        ("ping", "serialization", TypeAdapter(PingBody)),
-    ]
-    for operation in operations:
-        if operation.body is not None:
-            models.append((operation.operation_id, "validation", TypeAdapter(operation.body)))
-        if operation.result is not None:
-            result: Any = operation.result
-            if operation.dry_run is not None and operation.status == 200:
-                result = Union[operation.result, operation.dry_run_result]  # noqa: UP007  # types made at run time
-            models.append((operation.operation_id, "serialization", TypeAdapter(result)))
-        if operation.dry_run is not None:
-            effects: Any = operation.dry_run_result
-            name = f"{operation.operation_id}?dry_run"
-            models.append((name, "serialization", TypeAdapter(effects)))
-    schemas, definitions = TypeAdapter.json_schemas(
-        models, ref_template=_REF, schema_generator=_SchemaGenerator
-    )
-    values = {
-        name: f"{schema['title']}Record"
-        for name, schema in definitions["$defs"].items()
-        if schema.pop("x-value", False)
-    }
-    components = _renamed(definitions["$defs"], values)
-    return _renamed(dict(schemas), values), {
-        name: {**schema, "title": name} for name, schema in components.items()
-    }
-
-
-def _renamed(schemas: dict[Any, Json], values: Mapping[str, str]) -> dict[Any, Json]:
-    """`Listing_UserRecord_` as `UserRecordListing`, and values by their names for clients."""
-    text = orjson.dumps([[key, schema] for key, schema in schemas.items()])
-    for value, name in values.items():
-        text = re.sub(rb"(?<=[/\"_])%b(?=[\"_])" % value.encode(), name.encode(), text)
-    renamed = orjson.loads(_GENERIC.sub(rb"\2\1", text))
-    return {tuple(key) if isinstance(key, list) else key: schema for key, schema in renamed}
-
-
-def _without_examples(schemas: Any) -> Any:
-    """The schemas without the examples of their fields, of which those of models are made."""
-    if isinstance(schemas, list):
-        return [_without_examples(schema) for schema in schemas]
-    if not isinstance(schemas, dict):
-        return schemas
-    return {
-        name: _without_examples(schema)
-        for name, schema in schemas.items()
-        if name != "examples" or not isinstance(schema, list)
-    }
 
 
 def _share(places: Sequence[tuple[Any, Any, str]], section: str) -> Json:
@@ -530,40 +434,6 @@ def _query_parameter(name: str, schema: Json) -> Json:
     return parameter | ({"description": description} if description else {})
 
 
-def _codes_of_body(body: Json) -> Iterator[str]:
-    if not body:
-        return
-    if body.get("required"):
-        yield "required"
-    for schema in body["properties"].values():
-        yield from _codes_of_schema(schema)
-
-
-def _codes_of_query(query: Json) -> Iterator[str]:
-    for schema in query.get("properties", {}).values():
-        yield from _codes_of_schema(schema)
-        if schema.get("type") == "integer":
-            yield "not_a_number"
-
-
-def _codes_of_schema(schema: Json) -> Iterator[str]:
-    for choice in (schema, schema.get("items", {}), *schema.get("anyOf", ())):
-        # Words with a length are checked by a rule, which has a code of its own.
-        is_open = "maxLength" in choice
-        if "enum" in choice and not is_open:
-            yield "not_one_of"
-        if "maxLength" in choice or "maxItems" in choice:
-            yield "too_long"
-        if "minLength" in choice:
-            yield "too_short"
-        if "minimum" in choice:
-            yield "out_of_range"
-        if choice.get("format") in _OF_FORMATS:
-            yield _OF_FORMATS[choice["format"]]
-        elif choice.get("type") == "string" and ("enum" not in choice or is_open):
-            yield "contains_nul"
-
-
 def _headers_of(operation: Operation | None, status: int, *, is_tagged: bool = True) -> Json:
     """The headers of a response, as references to the components."""
     names = ["X-Request-Id"]
@@ -634,33 +504,6 @@ _HEADERS: Final[Json] = {
         {"type": "string"},
         '"default";r=599;t=60',
     ),
-}
-
-_PROBLEM: Final[Json] = {
-    "type": "object",
-    "title": "Problem",
-    "description": "An error (RFC 9457). Some codes add their own members. If one field is "
-    "invalid, `code` is that field's; if several are, it is `invalid_input`.",
-    "required": ["type", "title", "status", "detail", "code", "request_id"],
-    "properties": {
-        "type": {
-            "type": "string",
-            "format": "uri",
-            "description": "A link to the explanation of the code.",
-        },
-        "title": {"type": "string", "description": "The meaning of the code, for people."},
-        "status": {"type": "integer", "description": "The HTTP status of the response."},
-        "detail": {"type": "string", "description": "What is wrong with this request, for people."},
-        "request_id": {
-            "type": ["string", "null"],
-            "description": "Include it when you ask for help.",
-        },
-        "errors": {
-            "type": "array",
-            "description": "Every invalid field, if fields are invalid.",
-            "items": {"$ref": "#/components/schemas/FieldErrorRecord"},
-        },
-    },
 }
 
 _SECURITY_SCHEME: Final = {

@@ -6,7 +6,7 @@ Clients see nothing of an unexpected error.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, ClassVar, Final
+from typing import Annotated, ClassVar, Final, NotRequired
 
 import orjson
 import structlog
@@ -220,6 +220,24 @@ class FieldErrorRecord(TypedDict):
     pointer: Annotated[str, About(example="/end_date")]
     code: Annotated[str, About(example="end_before_start")]
     detail: Annotated[str, About(example="2026-08-01 is before the first day, 2026-08-03.")]
+
+
+class Problem(TypedDict):
+    """An error (RFC 9457). Some codes add their own members. If one field is invalid, `code` is
+    that field's; if several are, it is `invalid_input`.
+    """
+
+    type: Annotated[str, About(format="uri", description="A link to the explanation of the code.")]
+    title: Annotated[str, About(description="The meaning of the code, for people.")]
+    status: Annotated[int, About(description="The HTTP status of the response.")]
+    detail: Annotated[str, About(description="What is wrong with this request, for people.")]
+    code: str
+    request_id: Annotated[str | None, About(description="Include it when you ask for help.")]
+    errors: NotRequired[
+        Annotated[
+            list[FieldErrorRecord], About(description="Every invalid field, if fields are invalid.")
+        ]
+    ]
 
 
 def status_of(refusal: type[DomainError]) -> int:

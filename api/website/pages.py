@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import gzip
 import hashlib
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Final
 
@@ -70,6 +70,16 @@ class Asset:
     compressed: bytes
     version: str
     media_type: str
+
+
+def made_route(path: str, make: Callable[[], Asset]) -> Route:
+    """A route for what ``make`` makes at the first request, on a thread."""
+    made = cache(make)
+
+    async def served(request: Request) -> Response:
+        return asset_response(request, await run_in_threadpool(made))
+
+    return Route(path, served)
 
 
 def file_route(path: str, file: Path) -> Route:

@@ -10,7 +10,7 @@ from jsonschema import Draft202012Validator
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from api.documentation import error_codes, openapi
-from api.documentation.examples import Examples, NoExample
+from api.documentation.schemas import Examples, NoExample
 from api.http.operations import Operation
 from api.service.app import OPERATIONS, OTHER_PATHS
 from storage.base.event_values import EVENT_TYPES
@@ -233,10 +233,10 @@ def test_every_event_is_described(document: Document) -> None:
 
 def test_a_field_without_an_example_is_named() -> None:
     hue = {"type": "object", "properties": {"hue": {"type": "string"}}, "required": ["hue"]}
-    components = {"NewThingRecord": hue}
+    reference = {"$ref": "#/components/schemas/NewThingRecord"}
 
     with pytest.raises(NoExample, match="Give hue an example in NewThingRecord"):
-        Examples(components).of_model("NewThingRecord")
+        Examples({"NewThingRecord": hue}).of(reference)
 
 
 def test_the_document_is_small_enough_for_tools(document: Document) -> None:

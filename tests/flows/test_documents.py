@@ -24,7 +24,7 @@ import pytest
 from click.testing import CliRunner
 
 import serve
-from api.documentation.guide import GUIDE
+from api.documentation import guide
 from storage.base.secrets import new_secret_key
 from tests.flows.running import ROOT, START_SECONDS, Deployment, Server, free_port
 
@@ -41,7 +41,7 @@ PAGES = {
             *(f"docs/deploy/{path.name}" for path in sorted((ROOT / "docs/deploy").glob("*.md"))),
         )
     },
-    "/docs": GUIDE,
+    "/docs": guide.description("{base_url}"),
 }
 
 # Commands that this test cannot run, and the test that runs them instead.
