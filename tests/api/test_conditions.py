@@ -1,4 +1,4 @@
-"""Entity tags and dates: unchanged resources are not sent again, no change is lost."""
+"""Entity tags, dates and encodings: unchanged resources are not sent again."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from api.base.content_negotiation import prefers_gzip
 from api.http.conditions import LastModified, Tags, http_date, is_unmodified, last_modified, tag_of
 from storage.admin import departments
 from storage.db.database import Database
@@ -206,3 +207,32 @@ def test_a_date_that_cannot_be_read_is_ignored(date: str) -> None:
 def test_every_form_of_date_is_read(date: str) -> None:
     assert is_unmodified(date, LastModified(at=NOON, is_settled=True))
     assert not is_unmodified(date, LastModified(at=NOON + timedelta(seconds=2), is_settled=True))
+
+
+@pytest.mark.parametrize(
+    ("accepted", "is_preferred"),
+    [
+        ("gzip", True),
+        ("gzip, deflate, br", True),
+        ("GZIP", True),
+        ("x-gzip", True),
+        ("deflate, gzip;q=1.0, *;q=0.5", True),
+        ("*", True),
+        ("*;q=0.3", True),
+        ("br;q=1, gzip;q=0.001", True),
+        ("gzip; q=0.5, identity; q=0.5", True),
+        ("gzip;q=0", False),
+        ("gzip;q=0.000", False),
+        ("gzip;q=0, *", False),
+        ("identity", False),
+        ("identity;q=1, gzip;q=0.5", False),
+        ("br, deflate", False),
+        ("*;q=0", False),
+        ("gzip;q=nonsense", False),
+        ("gzip;q=2", False),
+        ("", False),
+        (",", False),
+    ],
+)
+def test_gzip_is_chosen_by_weight(accepted: str, is_preferred: bool) -> None:
+    assert prefers_gzip(accepted) is is_preferred

@@ -1,8 +1,10 @@
-"""Clients that tools generate from the OpenAPI document."""
+"""What other tools make of the OpenAPI document: a linter, and generated clients."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -67,3 +69,38 @@ def test_a_program_uses_the_generated_types(folder: Path) -> None:
 )
 def test_the_compiler_refuses_a_misspelt_word(folder: Path, word: str, misspelt: str) -> None:
     assert "program.ts" in complaints(folder, PROGRAM.replace(word, misspelt))
+
+
+SPECTRAL = "node_modules/@stoplight/spectral-cli/dist/index.js"
+
+
+def findings(document: Path) -> list[tuple[str, str, Any]]:
+    """Spectral's findings in a document: the rule, its message and the place."""
+    options = ("--ruleset", "spectral.yaml", "--format", "json", "--quiet")
+    process = javascript.node(SPECTRAL, "lint", *options, str(document))
+    assert process.returncode in (0, 1), process.stderr
+    return [
+        (finding["code"], finding["message"], finding["path"])
+        for finding in json.loads(process.stdout)
+    ]
+
+
+@pytest.mark.slow
+def test_spectral_finds_nothing(tmp_path: Path) -> None:
+    document = tmp_path / "openapi.json"
+    document.write_bytes(openapi.document(OPERATIONS, OTHER_PATHS, "https://hiatus.test"))
+
+    assert findings(document) == []
+
+
+@pytest.mark.slow
+def test_spectral_reports_missing_descriptions(tmp_path: Path) -> None:
+    lacking = json.loads(openapi.document(OPERATIONS, OTHER_PATHS, "https://hiatus.test"))
+    del lacking["paths"]["/api/v1/users"]["get"]["description"]
+    del lacking["info"]["license"]
+    document = tmp_path / "openapi.json"
+    document.write_text(json.dumps(lacking))
+
+    rules = {rule for rule, _, _ in findings(document)}
+
+    assert {"info-license", "operation-description"} <= rules

@@ -14,8 +14,9 @@ from bot.base import ids
 from bot.base.settings import command_problem
 from bot.service import manifest
 from playground.loopback import web_api
+from tests import slack_types
 from tests.bot.registrations import registered
-from tests.bot.world import World
+from tests.bot.world import FIRST_DAY, World
 
 ROOT = Path(__file__).parents[2]
 
@@ -187,3 +188,22 @@ def test_invalid_options_are_usage_errors(arguments: tuple[str, ...]) -> None:
     code, _ = printed(*arguments)
 
     assert code == 2
+
+
+def test_the_compiler_refuses_what_slack_has_not(tmp_path: Path) -> None:
+    text = {"type": "mrkdwn", "text": str(FIRST_DAY)}
+    plain = {"type": "plain_text", "text": "Title"}
+    menu = {"type": "overflow", "options": [{"text": plain, "value": "x"}]}
+
+    problems = slack_types.problems(
+        tmp_path,
+        messages=[
+            [{"type": "card", "title": text}],
+            [{"type": "card", "title": plain}],
+            [{"type": "card", "title": text, "actions": [menu]}],
+            [{"type": "card", "title": text, "footer": text}],
+        ],
+        views=[{"type": "home", "blocks": [{"type": "card", "title": text}], "footer": text}],
+    )
+
+    assert [line.split("(")[1].split(",")[0] for line in problems] == ["2", "3", "4", "5"]

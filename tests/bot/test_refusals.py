@@ -1,4 +1,4 @@
-"""Errors in Slack are in the user's language, with its numbers and dates."""
+"""Every error has a sentence in the user's language, with its numbers and dates."""
 
 from __future__ import annotations
 
@@ -6,28 +6,33 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import date
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from api.webhooks.webhook_urls import parse_webhook_url
-from bot.base import language
+from bot.base import ids, language
 from bot.base.language import using_locale
 from bot.interaction import errors
 from storage.base import amounts, fields, texts
 from storage.base.errors import (
     DomainError,
+    FieldError,
     InsufficientAllowance,
     InvalidInput,
     InvalidTransition,
     OverlappingLeave,
 )
 from storage.base.values import LEAVE_STATUSES, LeaveType
+from storage.db.database import Database
 from storage.rules import counted_days, holiday_calendar, leave_years, request_rules, spans
 from storage.rules.counted_days import DayCount
 from storage.rules.spans import Span
 from storage.webhooks import webhooks
 from tests import catalogues
+from tests.bot.world import World
+from tests.fakes.slack import LoopbackSlack
 from tests.raised_codes import documented_errors
 from tests.values import ANNUAL
 
@@ -157,3 +162,67 @@ def test_german_amounts_have_a_decimal_comma() -> None:
     assert errors.sentence(refusal) == (
         "Annual leave can be at most 2 days in a row. This is 3.5 days."
     )
+
+
+def test_bolts_own_environment_variables_change_nothing(
+    database: Database, slack: LoopbackSlack, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for name, value in {
+        "SLACK_BOT_TOKEN": "xoxb-of-the-environment",
+        "SLACK_SIGNING_SECRET": "secret-of-the-environment",
+        "SLACK_CLIENT_ID": "client",
+        "SLACK_CLIENT_SECRET": "client-secret",
+        "SLACK_APP_TOKEN": "xapp-of-the-environment",
+        "SLACK_VERIFICATION_TOKEN": "verification",
+        "HOME": str(tmp_path),
+    }.items():
+        monkeypatch.setenv(name, value)
+
+    with World(database, slack) as world:
+        world.a_request()
+
+    assert {call.token for call in slack.calls()} == {slack.token}
+    assert not (tmp_path / ".bolt-app-installation").exists()
+
+
+def test_a_refused_field_that_the_form_lacks_is_shown_with_the_first_day() -> None:
+    refusal = InvalidInput(
+        [
+            FieldError(pointer="/note", code="a", detail="One."),
+            FieldError(pointer="/note", code="b", detail="Two."),
+            FieldError(pointer="/working_days/0", code="c", detail="Three."),
+        ]
+    )
+
+    assert errors.inline(refusal) == {ids.NOTE: "One. Two.", ids.FIRST_DAY: "Three."}
+
+
+def test_refusals_find_the_fields_of_a_single_day_whose_last_day_the_form_moved() -> None:
+    refusal = InvalidInput(
+        [
+            FieldError(pointer="/end_date", code="a", detail="One."),
+            FieldError(pointer="/end_half_day", code="b", detail="Two."),
+        ]
+    )
+    inputs = [ids.FIRST_DAY, f"{ids.LAST_DAY}.2", ids.PART_OF_DAY]
+
+    assert errors.inline(refusal, inputs) == {
+        f"{ids.LAST_DAY}.2": "One.",
+        ids.PART_OF_DAY: "Two.",
+    }
+    assert errors.inline(refusal, inputs, shown={"One."}) == {ids.PART_OF_DAY: "Two."}
+
+
+@pytest.mark.parametrize(
+    ("refusal", "sentence"),
+    [
+        (InvalidTransition("approved", "declined", "Dana"), "Already declined by Dana."),
+        (InvalidTransition("approved", "approved"), "Already approved."),
+        (
+            InvalidTransition("approved", "pending"),
+            "This request has just changed. Please check it and try again.",
+        ),
+    ],
+)
+def test_a_stale_transition_shows_the_current_status(refusal: DomainError, sentence: str) -> None:
+    assert errors.sentence(refusal) == sentence

@@ -6,11 +6,17 @@ Each ``type: ignore`` below is used: mypy reports the same mistakes (``warn_unus
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
 
 import pytest
-from peewee import Select, Update
+from peewee import SQL, Select, Update
 
+from storage.base.shapes import record
+from storage.base.values import Department
+from storage.db import rows
 from storage.db.compiled import (
+    Compiled,
     Engine,
     Param,
     compiled,
@@ -19,7 +25,8 @@ from storage.db.compiled import (
 )
 from storage.db.database import Database, Row, Transaction
 from storage.db.tables import LeaseRow, LeaveRequestRow, LeaveTypeRow
-from tests.builders import an_organisation
+from storage.leave import leave_types
+from tests.builders import NOW, Acme, an_organisation, type_id
 
 
 @compiled
@@ -183,3 +190,114 @@ def test_a_constant_may_be_a_boolean(database: Database, is_archived: bool) -> N
     found = database.read_now(lambda tx: tx.all(archived, is_archived=is_archived))
 
     assert bool(found) is not is_archived
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Stored:
+    """A field of every type that is converted, named as the columns of ``stored``."""
+
+    name: str
+    is_active: bool
+    created_at: datetime
+    ended_at: datetime | None
+    first_day: date
+    last_day: date | None
+    events: tuple[str, ...]
+    working_days: tuple[str, ...] | None
+
+
+COLUMNS = {
+    "working_days": "'[\"monday\"]'",
+    "events": '\'["a", "b"]\'',
+    "last_day": "'2026-12-31'",
+    "first_day": "'2026-08-03'",
+    "ended_at": "1780000000001",
+    "created_at": "1780000000000",
+    "is_active": "1",
+    "more": "'no field has this name'",
+    "name": "'Ada'",
+}
+NULLABLE = ("ended_at", "last_day", "working_days")
+INSTANT = datetime(2026, 5, 28, 20, 26, 40, tzinfo=UTC)
+
+stored_of = rows.mapper(Stored)
+
+
+@compiled
+def stored() -> Select:
+    return Select(columns=[SQL(text).alias(name) for name, text in COLUMNS.items()])
+
+
+@compiled
+def stored_with_nulls() -> Select:
+    texts = COLUMNS | dict.fromkeys(NULLABLE, "NULL")
+    return Select(columns=[SQL(text).alias(name) for name, text in texts.items()])
+
+
+@compiled
+def named() -> Select:
+    return Select(columns=[SQL("'Ada'").alias("name"), SQL("1 + 1"), SQL("2").alias("level")])
+
+
+def value_of(tx: Transaction, query: Compiled[[]]) -> Stored:
+    row = tx.first(query)
+    assert row is not None
+    return stored_of(row)
+
+
+def test_columns_become_fields_by_their_names_and_the_fields_types(database: Database) -> None:
+    assert database.read_now(value_of, stored) == Stored(
+        name="Ada",
+        is_active=True,
+        created_at=INSTANT,
+        ended_at=INSTANT + timedelta(milliseconds=1),
+        first_day=date(2026, 8, 3),
+        last_day=date(2026, 12, 31),
+        events=("a", "b"),
+        working_days=("monday",),
+    )
+
+
+def test_null_becomes_none(database: Database) -> None:
+    value = database.read_now(value_of, stored_with_nulls)
+
+    assert (value.ended_at, value.last_day, value.working_days) == (None, None, None)
+
+
+def test_a_column_without_a_name_is_passed_over(database: Database) -> None:
+    (row,) = database.read_now(lambda tx: tx.all(named))
+
+    assert (row.name, row.level) == ("Ada", 2)
+    assert row == ("Ada", 2, 2)
+
+
+def test_a_field_without_a_column_is_an_error(database: Database) -> None:
+    with pytest.raises(AttributeError, match="is_active"):
+        database.read_now(value_of, named)
+
+
+def test_a_booleans_column_becomes_a_boolean(database: Database, acme: Acme) -> None:
+    leave_type = database.read_now(leave_types.get, type_id(database, acme, "sick"), by=acme.caller)
+
+    assert (leave_type.requires_approval, leave_type.is_paid) == (False, True)
+    assert type(leave_type.requires_approval) is bool
+
+
+def test_clients_see_public_names_days_and_nothing_hidden() -> None:
+    department = Department(
+        id="0197c2a4-4f02-7b55-a1d0-93c85e7f2103",
+        name="Research",
+        manager_id=None,
+        default_leave_allowance_half_days=55,
+        created_at=NOW,
+        updated_at=NOW,
+        version=3,
+    )
+
+    assert record(department) == {
+        "id": department.id,
+        "name": "Research",
+        "manager_id": None,
+        "default_leave_allowance": 27.5,
+        "created_at": NOW,
+    }

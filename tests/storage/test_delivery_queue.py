@@ -1,20 +1,30 @@
-"""Claims: fair between endpoints, with a limit for each, however long the backlog."""
+"""Claims: fair between endpoints, leased, however long the backlog; and pruning of old rows."""
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from collections import Counter
 from contextlib import closing
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
+from typing import Any
+
+import pytest
 
 from storage.base.event_values import Webhook
 from storage.base.secrets import Secrets
 from storage.db.database import Database, Transaction
 from storage.db.engines import open_database
 from storage.leave import leave_requests
+from storage.operations import pruning
+from storage.outbox.leased_queue import wait_after
+from storage.people import slack_syncs
+from storage.people.slack_syncs import QUEUE, SPACING, Sync
 from storage.webhooks import deliveries, delivery_queue, webhooks
 from storage.webhooks.deliveries import Outcome
 from storage.webhooks.delivery_queue import Backlog, Delivery
+from storage.workspaces import oauth_states, slack_events, slack_workspaces
+from tests import outside
 from tests.backlog import park
 from tests.builders import (
     NOW,
@@ -199,3 +209,99 @@ def test_a_claim_never_waits_for_the_claim_of_another_process(postgres_url: str)
 
     assert not has_waited
     assert len({delivery.webhook_id for delivery in first + later}) == 2
+
+
+OLD = NOW - timedelta(days=31)
+
+
+def test_old_rows_are_deleted_in_any_number_of_batches(database: Database) -> None:
+    for number in range(5):
+        database.write_now(slack_events.claim, f"Ev{number}", now=OLD)
+    database.write_now(slack_events.claim, "EvNew", now=NOW)
+    states = [oauth_states.issue(database.secrets, now=when) for when in (OLD, OLD, OLD, NOW)]
+    for state, when in zip(states, (OLD, OLD, OLD, NOW), strict=True):
+        assert database.write_now(oauth_states.consume, state, now=when)
+
+    asyncio.run(pruning.prune(database, now=NOW, batch=2))
+
+    assert database.write_now(slack_events.prune, now=NOW) == 0
+    assert not database.write_now(slack_events.claim, "EvNew", now=NOW)
+    assert database.write_now(slack_events.claim, "Ev3", now=NOW)
+    assert database.write_now(oauth_states.prune, now=NOW) == 0
+    assert not database.write_now(oauth_states.consume, state, now=NOW)
+
+
+def test_no_deletion_runs_on_the_event_loop() -> None:
+    class Recorder:
+        def __init__(self) -> None:
+            self.use_cases: list[Any] = []
+
+        async def write(self, use_case: Any, **_: Any) -> Any:
+            self.use_cases.append(getattr(use_case, "func", use_case))
+            return 0
+
+    recorder: Any = Recorder()
+
+    asyncio.run(pruning.prune(recorder, now=NOW))
+
+    modules = [use_case.__module__ for use_case in recorder.use_cases]
+    assert modules == [
+        "storage.notifications.notification_queue",
+        "storage.keys.idempotency",
+        "storage.workspaces.slack_events",
+        "storage.workspaces.oauth_states",
+        "storage.operations.pruning",
+    ]
+
+
+def test_a_table_that_cannot_be_pruned_stops_no_other(postgres_url: str) -> None:
+    with closing(open_database(postgres_url, Secrets.generate())) as database:
+        database.write_now(slack_events.claim, "Ev1", now=OLD)
+        outside.run(postgres_url, "ALTER TABLE notices RENAME TO damaged")
+
+        asyncio.run(pruning.prune(database, now=NOW))
+
+        assert database.write_now(slack_events.prune, now=NOW) == 0
+
+
+ALMOST_EXPIRED = NOW + QUEUE.lease - timedelta(seconds=1)
+EXPIRED = NOW + QUEUE.lease
+
+
+@pytest.fixture
+def acme(database: Database) -> Acme:
+    """An organisation whose first directory sync is due."""
+    acme = an_organisation(database)
+    database.write_now(slack_workspaces.link, acme.organisation, "T1", source="cli", now=NOW)
+    return acme
+
+
+def claimed_job(database: Database, claim_id: str, now: datetime) -> list[Sync]:
+    return database.write_now(slack_syncs.claim, claim_id=claim_id, now=now, limit=8)
+
+
+@pytest.mark.usefixtures("acme")
+def test_a_renewed_lease_lasts_longer_than_the_first(database: Database) -> None:
+    (sync,) = claimed_job(database, "one", NOW)
+
+    assert database.write_now(slack_syncs.renew, sync, now=ALMOST_EXPIRED)
+
+    assert claimed_job(database, "two", EXPIRED) == []
+    assert len(claimed_job(database, "two", ALMOST_EXPIRED + QUEUE.lease)) == 1
+
+
+def test_a_released_row_can_be_claimed_again(database: Database, acme: Acme) -> None:
+    (sync,) = claimed_job(database, "one", NOW)
+    database.write_now(slack_syncs.finish, sync, now=NOW)
+
+    assert not database.write_now(slack_syncs.renew, sync, now=NOW)
+    # A request brings the next sync forward, unless the row is claimed_job.
+    database.write_now(slack_syncs.request_soon, acme.id, now=NOW)
+    assert len(claimed_job(database, "two", NOW + SPACING)) == 1
+
+
+@pytest.mark.parametrize(
+    ("failures", "wait"), [(1, "short"), (2, "longer"), (3, "longest"), (9, "longest")]
+)
+def test_waits_grow_with_failures_and_the_last_one_is_repeated(failures: int, wait: str) -> None:
+    assert wait_after(failures, ("short", "longer", "longest")) == wait

@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+import os
 import uuid
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
-from storage.base.ids import earliest_id, new_id
+import pytest
+
+from storage.base.ids import earliest_id, new_id, random_bytes
 from tests.builders import NOW
 
 
@@ -35,3 +38,29 @@ def test_threads_never_make_the_same_id() -> None:
         ids = list(pool.map(new_id, [NOW] * 5_000))
 
     assert len(set(ids)) == 5_000
+
+
+def test_concurrent_callers_never_get_the_same_bytes() -> None:
+    with ThreadPoolExecutor(8) as pool:
+        chunks = list(pool.map(random_bytes, [8, 16] * 2_000))
+
+    assert {len(chunk) for chunk in chunks} == {8, 16}
+    assert len({chunk[:8] for chunk in chunks}) == len(chunks)
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_forked_process_does_not_repeat_its_parent() -> None:
+    random_bytes(16)
+    reading, writing = os.pipe()
+    child = os.fork()
+    if not child:
+        os.write(writing, random_bytes(16))
+        os._exit(0)
+    of_parent = random_bytes(16)
+    os.waitpid(child, 0)
+    of_child = os.read(reading, 16)
+    os.close(reading)
+    os.close(writing)
+
+    assert len(of_child) == 16
+    assert of_child != of_parent

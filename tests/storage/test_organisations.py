@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import zoneinfo
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -15,6 +16,7 @@ from storage.db.pages import PageOf
 from storage.leave import leave_types
 from storage.outbox import organisation_config
 from storage.people import holiday_sets
+from storage.workspaces.join_policy import country_of_timezone, employer_domain
 from tests.builders import NOW, Acme, a_person, an_organisation, audit_entries
 
 LATER = NOW + timedelta(hours=1)
@@ -214,3 +216,41 @@ def test_the_operators_list_counts_people_who_are_not_archived(database: Databas
         (globex.organisation.id, globex.organisation.slug, "Globex", 1),
     ]
     assert [each.created_at for each in listed] == [NOW, LATER]
+
+
+@pytest.mark.parametrize(
+    ("email", "domain"),
+    [
+        ("Ada@Example.COM", "example.com"),
+        ("ada@mail.example.com", "mail.example.com"),
+        ("ada@GMAIL.com", None),
+        ("ada@web.de", None),
+        ("example.com", "example.com"),
+        ("ada@", None),
+        ("", None),
+    ],
+)
+def test_a_company_address_gives_the_employers_domain(email: str, domain: str | None) -> None:
+    assert employer_domain(email) == domain
+
+
+@pytest.mark.parametrize(
+    ("timezone", "country"),
+    [
+        ("Europe/London", "GB"),
+        ("Europe/Berlin", "DE"),
+        ("America/New_York", "US"),
+        ("Asia/Kolkata", "IN"),
+        ("UTC", None),
+        ("Etc/GMT+3", None),
+        ("", None),
+    ],
+)
+def test_a_time_zone_gives_its_country(timezone: str, country: str | None) -> None:
+    assert country_of_timezone(timezone) == country
+
+
+def test_every_time_zone_gives_a_known_country_or_none() -> None:
+    countries = {country_of_timezone(zone) for zone in zoneinfo.available_timezones()}
+
+    assert len(countries) > 150

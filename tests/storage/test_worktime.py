@@ -1,4 +1,4 @@
-"""The nth working day after a day, and when work begins, for any time zone and working week."""
+"""Working weeks, the nth working day after a day, and when work begins in a time zone."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from storage.base.clock import end_of_week
+from storage.base.errors import InvalidInput
 from storage.notifications.reminder_schedule import plan
+from storage.rules import counted_days
 from storage.rules.counted_days import AFTERNOON, MORNING, NOTHING, WHOLE_DAY, Holiday, working_week
 from storage.rules.worktime import MAX_DAYS, Hours, Worktime, next_work_start, nth_working_day_after
 
@@ -172,3 +175,94 @@ def test_any_number_of_runs_sends_three_reminders_in_working_hours(
     assert asked_next <= 1
     assert all(worktime.is_at_work(at) for at in reminded)
     assert len(reminded) == 3 or hours_between > 3
+
+
+MONDAY = date(2026, 6, 1)
+THIS_SUNDAY = date(2026, 6, 7)
+NEXT_SUNDAY = date(2026, 6, 14)
+
+
+def test_the_week_ends_on_sunday_and_at_weekends_on_the_next_one() -> None:
+    week = [MONDAY + timedelta(days=index) for index in range(8)]
+
+    assert [end_of_week(day) for day in week] == [
+        *[THIS_SUNDAY] * 5,
+        *[NEXT_SUNDAY] * 2,
+        NEXT_SUNDAY,
+    ]
+
+
+@given(st.dates(date(1999, 1, 1), date(2100, 1, 1)))
+def test_the_end_of_the_week_is_a_sunday_with_working_days_before_it(today: date) -> None:
+    last = end_of_week(today)
+
+    assert last.weekday() == 6
+    assert 2 <= (last - today).days <= 8
+
+
+@pytest.mark.parametrize(
+    ("given_days", "normal"),
+    [
+        pytest.param(["friday", "monday"], ("monday", "friday"), id="week order"),
+        pytest.param(["friday:pm"], ("friday:pm",), id="one half"),
+        pytest.param(["friday:pm", "friday:am"], ("friday",), id="two halves are the day"),
+        pytest.param(list(reversed(counted_days.WEEKDAYS)), counted_days.WEEKDAYS, id="all seven"),
+    ],
+)
+def test_working_days_are_normalised(given_days: list[str], normal: tuple[str, ...]) -> None:
+    assert counted_days.check_working_days(given_days) == normal
+    assert counted_days.working_week(given_days) == counted_days.working_week(normal)
+
+
+@pytest.mark.parametrize(
+    ("given_days", "errors"),
+    [
+        pytest.param([], [("/working_days", "no_working_days")], id="empty"),
+        pytest.param(
+            ["monday", "funday"], [("/working_days/1", "unknown_working_day")], id="unknown"
+        ),
+        pytest.param(["Monday"], [("/working_days/0", "unknown_working_day")], id="capital"),
+        pytest.param(["monday:noon"], [("/working_days/0", "unknown_working_day")], id="suffix"),
+        pytest.param(
+            ["monday", "tuesday", "monday"],
+            [("/working_days/2", "duplicate_working_day")],
+            id="twice",
+        ),
+        pytest.param(
+            ["friday", "friday:am"],
+            [("/working_days/1", "duplicate_working_day")],
+            id="day and its half",
+        ),
+        pytest.param(
+            ["friday:am", "friday"],
+            [("/working_days/1", "duplicate_working_day")],
+            id="half and its day",
+        ),
+        pytest.param(
+            ["x", "monday", "monday"],
+            [
+                ("/working_days/0", "unknown_working_day"),
+                ("/working_days/2", "duplicate_working_day"),
+            ],
+            id="every error at once",
+        ),
+    ],
+)
+def test_wrong_working_days_are_refused_at_their_index(
+    given_days: list[str], errors: list[tuple[str, str]]
+) -> None:
+    with pytest.raises(InvalidInput) as refusal:
+        counted_days.check_working_days(given_days)
+
+    assert [(error.pointer, error.code) for error in refusal.value.errors] == errors
+
+
+def test_wrong_working_days_are_refused_at_the_given_field() -> None:
+    with pytest.raises(InvalidInput) as refusal:
+        counted_days.check_working_days(["never"], field="settings/days")
+
+    assert refusal.value.errors[0].pointer == "/settings/days/0"
+
+
+def test_a_working_week_has_a_mask_for_each_weekday() -> None:
+    assert counted_days.working_week(("monday", "friday:am", "sunday:pm")) == (3, 0, 0, 0, 1, 0, 2)
