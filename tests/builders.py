@@ -15,18 +15,8 @@ from storage.admin import departments, organisation_settings, organisations, peo
 from storage.admin.effects import Effects, EffectsRecorder
 from storage.admin.organisations import NewOrganisation
 from storage.base.event_values import AuditEntry, Webhook
-from storage.base.values import (
-    SCOPES,
-    Caller,
-    Department,
-    HalfDay,
-    LeaveRequest,
-    LeaveType,
-    Organisation,
-    Source,
-    User,
-    UserStatus,
-)
+from storage.base.leave_values import HalfDay, LeaveRequest, LeaveType
+from storage.base.values import SCOPES, Caller, Department, Organisation, Source, User, UserStatus
 from storage.calendars import feed_owners, feeds
 from storage.calendars.feed_owners import FeedOwner
 from storage.db.compiled import Param, compiled

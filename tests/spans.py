@@ -7,7 +7,7 @@ from typing import Final
 
 from hypothesis import strategies as st
 
-from storage.base.values import HalfDay
+from storage.base.leave_values import HalfDay
 from storage.rules import counted_days
 from storage.rules.spans import Span
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from storage.base.values import LeaveType
+from storage.base.leave_values import LeaveType
 
 LONG_AGO = datetime(2025, 1, 1, tzinfo=UTC)
 ANNUAL = LeaveType(

@@ -12,7 +12,8 @@ from typing import Final
 from api.feeds import ical
 from api.feeds.ical import Feed, PublicHoliday, WorkingHours
 from storage.base.calendar_values import Absence, FeedScope
-from storage.base.values import HalfDay, as_dict
+from storage.base.leave_values import HalfDay
+from storage.base.values import as_dict
 from storage.calendars import absences, feeds
 from storage.calendars.feed_owners import FeedOwner
 from storage.db.database import Transaction

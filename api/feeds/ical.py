@@ -17,8 +17,8 @@ from zoneinfo import ZoneInfo
 from icalendar import Calendar, Event, vText
 
 from storage.base.calendar_values import Absence
+from storage.base.leave_values import HalfDay, LeaveStatus
 from storage.base.texts import without_bidirectional
-from storage.base.values import HalfDay, LeaveStatus
 
 # The events of the feeds that were read last; 5 MB at most.
 _MAX_RENDERED: Final = 4_096

@@ -14,7 +14,7 @@ from typing import Final, TypeGuard
 import orjson
 
 from api.http.auth import Headers
-from storage.base.shapes import record
+from storage.base.values import record
 
 _JSON_OPTIONS: Final = orjson.OPT_UTC_Z | orjson.OPT_NAIVE_UTC | orjson.OPT_PASSTHROUGH_DATACLASS
 _TAG_SCHEMA: Final = {"type": "string"}

@@ -29,7 +29,7 @@ from api.http.operations import Inputs, Operation
 from api.http.parsing import check_members, parse_body, parse_query, read_content
 from storage.admin.effects import EffectsRecorder
 from storage.base.errors import DomainError, FieldError, InvalidInput, Unauthenticated
-from storage.base.shapes import record
+from storage.base.values import record
 from storage.db.database import Transaction
 from storage.keys import authentication
 from storage.keys import idempotency as stored_responses

@@ -18,7 +18,7 @@ from typing_extensions import TypedDict
 
 from storage.base import errors
 from storage.base.errors import DomainError
-from storage.base.shapes import About
+from storage.base.values import About
 from storage.keys.idempotency import IdempotencyInProgress, IdempotencyKeyReused
 
 RETRY_AFTER_SECONDS: Final = 2

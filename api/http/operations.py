@@ -22,9 +22,8 @@ from typing import Literal, get_args, get_origin, get_type_hints
 from api.http.context import Created, RequestContext, Result, Services
 from api.http.fields import Body, DryRun, Query, canonical_uuid
 from storage.admin.effects import Effects
-from storage.base import shapes
 from storage.base.errors import DomainError, InsufficientScope, NotFound
-from storage.base.values import Caller, Role
+from storage.base.values import Caller, Role, members
 from storage.db import locks
 from storage.db.database import Transaction
 from storage.outbox.organisation_config import OrganisationConfig
@@ -212,7 +211,7 @@ class Operation(Facts):
     @cached_property
     def members(self) -> frozenset[str]:
         """The members of its response, which is one object."""
-        return shapes.members(self.result)
+        return members(self.result)
 
     def run(self, tx: Transaction, context: RequestContext, inputs: Inputs) -> object:
         """What the handler returns: a body or a Result."""

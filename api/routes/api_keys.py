@@ -22,12 +22,7 @@ from api.http.fields import (
 )
 from api.http.operations import Tag, operation
 from storage.base import errors
-from storage.base.shapes import About
-from storage.base.values import (
-    SCOPES,
-    ApiKey,
-    as_dict,
-)
+from storage.base.values import SCOPES, About, ApiKey, as_dict
 from storage.db.database import Transaction
 from storage.keys import api_keys
 

@@ -10,9 +10,8 @@ from api.http.context import RequestContext
 from api.http.fields import Body, Listing, LongText, Paged, listing_of
 from api.http.operations import Tag, operation
 from api.routes import leave_requests
-from storage.base import errors, records
-from storage.base.records import LeaveRequestRecord
-from storage.base.values import LeaveRequest
+from storage.base import errors, leave_values
+from storage.base.leave_values import LeaveRequest, LeaveRequestRecord
 from storage.db.database import Transaction
 from storage.leave import decisions, leave_amendments, leave_lists
 
@@ -70,7 +69,7 @@ def pending(
     amendments = leave_amendments.of_requests(tx, organisation_id, page.items)
 
     def record(request: LeaveRequest) -> PendingApprovalRecord:
-        shown = records.leave_request(request, amendments.get(request.id))
+        shown = leave_values.leave_request_record(request, amendments.get(request.id))
         return {**shown, "kind": "request" if shown["amendment"] is None else "amendment"}
 
     return listing_of(page, record)
@@ -116,7 +115,7 @@ def approve(tx: Transaction, context: RequestContext, body: Approve) -> LeaveReq
     request = decisions.approve(
         tx, context.id, override_reason=body.override_reason, by=context.caller, now=context.now
     )
-    return records.leave_request(request)
+    return leave_values.leave_request_record(request)
 
 
 @operation(
@@ -139,7 +138,7 @@ def decline(tx: Transaction, context: RequestContext, body: Decline) -> LeaveReq
     request = decisions.decline(
         tx, context.id, reason=body.reason, by=context.caller, now=context.now
     )
-    return records.leave_request(request)
+    return leave_values.leave_request_record(request)
 
 
 OPERATIONS = (pending, approve, decline)

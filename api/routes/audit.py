@@ -12,10 +12,7 @@ from api.http.context import RequestContext
 from api.http.fields import Day, LastDay, Listing, Paged, Uuid, listing_of
 from api.http.operations import Tag, operation
 from storage.base.event_values import AuditAction, AuditEntry
-from storage.base.shapes import About, Id
-from storage.base.values import (
-    Source,
-)
+from storage.base.values import About, Id, Source
 from storage.db.database import Transaction
 from storage.outbox import audit
 

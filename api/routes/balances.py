@@ -13,8 +13,8 @@ from api.http.fields import NO_NUL, Body, Day, Listing, Paged, Query, listing
 from api.http.operations import Tag, operation
 from storage.base import errors
 from storage.base.amounts import adjustment_half_days_of
-from storage.base.shapes import About, Days, Id, days_of
-from storage.base.values import Adjustment
+from storage.base.leave_values import Adjustment
+from storage.base.values import About, Days, Id, days_of
 from storage.db.database import Transaction
 from storage.leave import adjustments, ledgers
 from storage.leave.leave_balances import BookedLeave

@@ -12,7 +12,7 @@ from api.http.context import Created, RequestContext, created
 from api.http.fields import Body, Listing, Name, Paged, listing_of
 from api.http.operations import Tag, operation
 from storage.base.calendar_values import CalendarFeed
-from storage.base.shapes import About, Id
+from storage.base.values import About, Id
 from storage.calendars import feeds
 from storage.db.database import Transaction
 

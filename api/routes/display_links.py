@@ -15,7 +15,7 @@ from api.http.context import Created, RequestContext, created
 from api.http.fields import ABSENT, Body, Listing, Name, Paged, Uuid, listing_of
 from api.http.operations import operation
 from api.routes.calendar_feeds import CALENDAR_FEEDS, Url
-from storage.base.shapes import Id
+from storage.base.values import Id
 from storage.calendars import display_links, wallchart
 from storage.calendars.display_links import DisplayLink
 from storage.db.database import Transaction

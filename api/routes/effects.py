@@ -11,10 +11,9 @@ from typing_extensions import TypedDict
 from api.routes.balances import LeaveYearRecord, leave_year
 from storage.admin import effects
 from storage.admin.effects import BalanceEffect, Effects
-from storage.base import records
-from storage.base.records import UserSummaryRecord
-from storage.base.shapes import About, Days, Id, days_of
-from storage.base.values import LeaveEffect, LeaveStatus, Reassignment
+from storage.base import values
+from storage.base.leave_values import LeaveEffect, LeaveStatus, Reassignment
+from storage.base.values import About, Days, Id, UserSummaryRecord, days_of
 from storage.outbox.organisation_config import OrganisationConfig
 from storage.rules import holiday_calendar
 
@@ -180,7 +179,7 @@ def _leave(config: OrganisationConfig, effect: LeaveEffect) -> LeaveEffectRecord
     before, after = effect.before, effect.after
     return {
         "leave_request_id": before.id,
-        "user": records.user_summary(effect.user),
+        "user": values.user_summary(effect.user),
         "leave_type_id": before.leave_type_id,
         "status": before.status,
         "effect": _effect(effect),

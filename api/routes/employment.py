@@ -15,8 +15,7 @@ from api.routes import effects
 from api.routes.users import USERS, DatedFields, lock
 from storage.admin import employment_records, people_status
 from storage.base import errors
-from storage.base.shapes import Id, days_or_none
-from storage.base.values import EmploymentRecord, User
+from storage.base.values import EmploymentRecord, Id, User, days_or_none
 from storage.db.database import Transaction
 from storage.people import people_changes
 

@@ -11,9 +11,8 @@ from api.http.context import Created, RequestContext, created
 from api.http.fields import Body, Day, LongText, Uuid
 from api.http.operations import operation
 from api.routes.leave_requests import LEAVE_REQUESTS
-from storage.base import errors, records
-from storage.base.records import LeaveRequestRecord
-from storage.base.values import HalfDay
+from storage.base import errors, leave_values
+from storage.base.leave_values import HalfDay, LeaveRequestRecord
 from storage.db.database import Transaction
 from storage.leave import interruptions
 from storage.leave.drafts import Draft
@@ -104,9 +103,9 @@ def interrupt(
     interrupted = interruptions.interrupt(tx, context.id, draft, by=context.caller, now=context.now)
     remainder = interrupted.remainder
     record = InterruptedRecord(
-        request=records.leave_request(interrupted.request),
-        interruption=records.leave_request(interrupted.interruption),
-        remainder=None if remainder is None else records.leave_request(remainder),
+        request=leave_values.leave_request_record(interrupted.request),
+        interruption=leave_values.leave_request_record(interrupted.interruption),
+        remainder=None if remainder is None else leave_values.leave_request_record(remainder),
     )
     return created(f"/api/v1/leave-requests/{interrupted.interruption.id}", record)
 

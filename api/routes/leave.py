@@ -22,8 +22,8 @@ from api.http.fields import (
 from api.http.operations import Tag, operation
 from api.routes.leave_requests import DRAFT_RULES, Cover, lock
 from storage.base import errors
-from storage.base.shapes import Days, Id, days_of
-from storage.base.values import LeaveRequest, LeaveStatus
+from storage.base.leave_values import LeaveRequest, LeaveStatus
+from storage.base.values import Days, Id, days_of
 from storage.db.database import Transaction
 from storage.db.pages import PageOf
 from storage.leave import leave_lists, leave_reading, leave_requests, leave_types

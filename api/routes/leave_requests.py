@@ -11,9 +11,8 @@ from api.http.fields import ABSENT, Body, Day, LastDay, Listing, LongText, Paged
 from api.http.operations import Tag, operation
 from api.routes import preview_records
 from api.routes.preview_records import DaysRecord, PreviewRecord
-from storage.base import errors, records
-from storage.base.records import LeaveRequestRecord
-from storage.base.values import HalfDay, LeaveStatus
+from storage.base import errors, leave_values
+from storage.base.leave_values import HalfDay, LeaveRequestRecord, LeaveStatus
 from storage.db.database import Transaction
 from storage.leave import (
     leave_amendments,
@@ -239,7 +238,9 @@ def create(
         override_reason=body.override_reason,
         now=context.now,
     )
-    return created(f"/api/v1/leave-requests/{request.id}", records.leave_request(request))
+    return created(
+        f"/api/v1/leave-requests/{request.id}", leave_values.leave_request_record(request)
+    )
 
 
 @operation(

@@ -12,7 +12,7 @@ from api.http.operations import Tag, operation
 from api.routes import effects
 from storage.admin import leave_type_changes
 from storage.base import errors
-from storage.base.values import LeaveType
+from storage.base.leave_values import LeaveType
 from storage.db.database import Transaction
 from storage.leave import leave_types
 from storage.people import people_changes

@@ -28,11 +28,7 @@ from api.routes import effects
 from storage.admin import holiday_set_changes, organisation_settings, organisations
 from storage.base import errors
 from storage.base.calendar_values import HolidaySet
-from storage.base.shapes import About, Id
-from storage.base.values import (
-    LeaveYearType,
-    Organisation,
-)
+from storage.base.values import About, Id, LeaveYearType, Organisation
 from storage.db.database import Transaction
 from storage.outbox.organisation_config import OrganisationConfig
 from storage.people import holiday_sets, people_changes, public_holidays

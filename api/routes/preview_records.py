@@ -12,11 +12,10 @@ from typing_extensions import TypedDict
 from api.http import errors
 from api.http.errors import FieldErrorRecord
 from api.routes.balances import LeaveYearRecord, leave_year
-from storage.base import records
+from storage.base import values
 from storage.base.errors import DomainError, FieldError
-from storage.base.records import UserSummaryRecord
-from storage.base.shapes import About, Days, Id, days_of
-from storage.base.values import HalfDay, LeaveStatus, User
+from storage.base.leave_values import HalfDay, LeaveStatus
+from storage.base.values import About, Days, Id, User, UserSummaryRecord, days_of
 from storage.leave.previews import ExplainedRequest, Preview, YearChange
 from storage.leave.request_steps import AutoApprovalReason
 from storage.people.colleagues import ColleagueOff
@@ -184,7 +183,7 @@ def preview(value: Preview) -> PreviewRecord:
         "total_days": days_of(value.total_half_days),
         "days": value.lines,
         "balances": [_year(change) for change in value.years],
-        "approvers": [records.user_summary(user) for user in value.approvers],
+        "approvers": [values.user_summary(user) for user in value.approvers],
         "approved_because": value.approved_because,
         "approvers_note": _note(value.unreachable),
         "colleagues_off": [_colleague(colleague) for colleague in value.colleagues],

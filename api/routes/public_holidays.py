@@ -15,10 +15,8 @@ from storage.admin import holiday_overrides, holiday_set_changes
 from storage.admin.holiday_overrides import NewOverride
 from storage.base import errors
 from storage.base.calendar_values import Country, HolidayOnDate, HolidayOverride
-from storage.base.clock import local_day
-from storage.base.values import (
-    HalfDay,
-)
+from storage.base.leave_values import HalfDay
+from storage.base.values import local_day
 from storage.db.database import Transaction
 from storage.people import holiday_sets, public_holidays
 from storage.rules import holiday_calendar

@@ -32,14 +32,17 @@ from api.http.operations import Tag, lock_organisation, operation
 from api.routes import effects
 from storage.admin import employment_records, people, people_status
 from storage.base import errors
-from storage.base.clock import local_day
 from storage.base.errors import FieldError, InvalidInput
-from storage.base.records import UserSummaryRecord, user_summary
-from storage.base.shapes import About, Id, days_or_none
 from storage.base.values import (
+    About,
+    Id,
     Role,
     User,
     UserStatus,
+    UserSummaryRecord,
+    days_or_none,
+    local_day,
+    user_summary,
 )
 from storage.db.database import Transaction
 from storage.db.pages import PageOf

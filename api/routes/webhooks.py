@@ -33,8 +33,7 @@ from storage.base.event_values import (
     Webhook,
     WebhookHealth,
 )
-from storage.base.shapes import About, Id
-from storage.base.values import as_dict
+from storage.base.values import About, Id, as_dict
 from storage.db.database import Transaction
 from storage.webhooks import delivery_log, endpoint_health, webhooks
 

@@ -37,8 +37,8 @@ from api.wallchart.wallchart_requests import (
 from api.wallchart.wallchart_texts import TEXTS
 from api.website import pages
 from storage.base.caches import LRUCache
-from storage.base.clock import local_day
 from storage.base.errors import DatabaseUnavailable, InvalidInput, NotFound
+from storage.base.values import local_day
 from storage.calendars import display_links, feed_owners, wallchart
 from storage.calendars.display_links import Display
 from storage.calendars.feed_owners import FeedOwner

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Final
 
-from storage.base import fields
 from storage.base.errors import FieldError, InvalidInput
+from storage.base.ids import is_id
 from storage.calendars.wallchart import Scope
 
 MONTHS_BACK: Final = 12
@@ -102,7 +102,7 @@ def wallchart_request(query: Mapping[str, str], today: date) -> WallchartRequest
         raise _refused("scope", "not_one_of", f"The scope is one of {', '.join(SCOPES)}.")
     # A form sends an empty text for "All departments".
     department_id = query.get("department_id") or None
-    if department_id is not None and (scope != "org" or not fields.is_id(department_id)):
+    if department_id is not None and (scope != "org" or not is_id(department_id)):
         raise unknown_department()
     current = Month.of(today)
     return WallchartRequest(

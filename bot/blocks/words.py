@@ -18,7 +18,7 @@ from bot.base import language
 from bot.base.language import gettext, gettext_noop, ngettext
 from bot.blocks import text
 from storage.base.errors import Days
-from storage.base.values import HalfDay
+from storage.base.leave_values import HalfDay
 from storage.people.colleagues import ColleagueOff
 from storage.rules import holiday_calendar
 

@@ -11,8 +11,7 @@ from bot.blocks import words
 from bot.parsing import typed_names
 from bot.parsing.typed_dates import is_month_first
 from bot.parsing.typed_leave import ParsingContext
-from storage.base.clock import local_day
-from storage.base.values import Caller, User
+from storage.base.values import Caller, User, local_day
 from storage.db.database import Transaction
 from storage.leave import form_defaults
 from storage.outbox import organisation_config

@@ -16,9 +16,9 @@ from bot.message_views import requester_messages
 from bot.messages import home_tab
 from bot.views import decline, request_form, request_values
 from bot.views.request_values import Filled
-from storage.base.clock import local_day
 from storage.base.errors import AmendmentEnded, DomainError, InvalidTransition, NotFound
-from storage.base.values import Caller, LeaveRequest
+from storage.base.leave_values import LeaveRequest
+from storage.base.values import Caller, local_day
 from storage.db.database import Transaction
 from storage.leave import decisions, interruptions, leave_changes, leave_reading
 from storage.leave.decisions import NotYourApproval

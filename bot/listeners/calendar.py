@@ -14,9 +14,9 @@ from bot.interaction.interaction import Interaction
 from bot.parsing import typed_leave
 from bot.views import calendar
 from bot.views.calendar import CalendarPage, CalendarScope
-from storage.base.clock import end_of_week, local_day
-from storage.base.values import Caller
+from storage.base.values import Caller, local_day
 from storage.calendars import feeds, wallchart
+from storage.calendars.absences import end_of_week
 from storage.calendars.wallchart import Wallchart
 from storage.db.database import Transaction
 from storage.outbox import organisation_config

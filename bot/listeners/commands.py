@@ -23,10 +23,10 @@ from bot.parsing.typed_terms import Problem
 from bot.views import request_values, typed_problems
 from bot.views.request_values import Filled
 from bot.views.typed_problems import Reading
-from storage.base.clock import end_of_week, local_day
 from storage.base.errors import DomainError
-from storage.base.values import Caller, User
+from storage.base.values import Caller, User, local_day
 from storage.calendars import absences
+from storage.calendars.absences import end_of_week
 from storage.db.database import Transaction
 from storage.db.pages import PageOf
 from storage.leave import ledgers, recorded_leave

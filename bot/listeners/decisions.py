@@ -22,7 +22,8 @@ from storage.base.errors import (
     OverrideNotAllowed,
     OwnRequest,
 )
-from storage.base.values import Caller, LeaveRequest
+from storage.base.leave_values import LeaveRequest
+from storage.base.values import Caller
 from storage.db.database import Transaction
 from storage.leave import decisions, leave_reading
 from storage.leave.decisions import Decision, NotYourApproval

@@ -15,9 +15,8 @@ from bot.listeners import request_form
 from bot.message_views import answers, approver_messages, requester_messages
 from bot.message_views.answers import OwnLeave
 from bot.views.request_values import Filled
-from storage.base.clock import local_day
 from storage.base.errors import AlreadyObjected, DomainError, InvalidTransition
-from storage.base.values import Caller
+from storage.base.values import Caller, local_day
 from storage.db.database import Transaction
 from storage.db.pages import PageOf
 from storage.leave import leave_changes, leave_lists, leave_requests, recorded_leave

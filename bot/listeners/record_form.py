@@ -24,9 +24,9 @@ from bot.screens import searches
 from bot.views import live_line, record_form, request_form, request_values, typed_problems
 from bot.views.record_form import Entered
 from bot.views.request_values import Alerts, Filled
-from storage.base.clock import local_day
 from storage.base.errors import DomainError, FieldError, InvalidInput, OverlappingLeave
-from storage.base.values import Caller, LeaveRequest, LeaveType, User
+from storage.base.leave_values import LeaveRequest, LeaveType
+from storage.base.values import Caller, User, local_day
 from storage.db.database import Transaction
 from storage.leave import covers, interruptions, leave_requests, previews, recorded_leave
 from storage.leave.drafts import Draft

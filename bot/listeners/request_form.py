@@ -19,9 +19,9 @@ from bot.parsing import typed_leave
 from bot.parsing.typed_leave import ParsedLeave
 from bot.views import live_line, request_form, request_values, typed_problems
 from bot.views.request_values import Alerts, Filled
-from storage.base.clock import local_day
 from storage.base.errors import DomainError, FieldError, InvalidInput, InvalidTransition
-from storage.base.values import Caller, LeaveRequest, LeaveType, User, as_dict
+from storage.base.leave_values import LeaveRequest, LeaveType
+from storage.base.values import Caller, User, as_dict, local_day
 from storage.db.database import Transaction
 from storage.leave import covers, form_defaults, leave_reading, leave_requests, previews
 from storage.leave.covers import Candidates

@@ -9,7 +9,7 @@ from bot.base.block_kit import Block, Message
 from bot.base.language import gettext
 from bot.blocks import layout, text, words
 from storage.base.event_values import NotificationEvent
-from storage.base.values import LeaveRequest
+from storage.base.leave_values import LeaveRequest
 from storage.notifications.approval_cards import ApprovalCard, ToldAbsence, Uncovered
 
 

@@ -13,7 +13,7 @@ from bot.base.language import gettext, gettext_noop
 from bot.blocks import layout, text, words
 from storage.base.calendar_values import Absence
 from storage.base.environment import is_email_contact
-from storage.base.values import LeaveRequest, LeaveType
+from storage.base.leave_values import LeaveRequest, LeaveType
 from storage.db.pages import Page
 from storage.leave.ledgers import Balance
 from storage.rules.changed_leave import CancelEffect

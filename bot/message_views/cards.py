@@ -11,7 +11,7 @@ from bot.base.language import gettext
 from bot.blocks import layout, text, words
 from bot.message_views import absence_messages
 from storage.base.errors import Days
-from storage.base.values import Amendment, LeaveRequest, LeaveType
+from storage.base.leave_values import Amendment, LeaveRequest, LeaveType
 from storage.leave.leave_balances import YearBalance
 from storage.notifications.approval_cards import ApprovalCard, CardAmendment, CardCover
 from storage.people.colleagues import ColleagueOff

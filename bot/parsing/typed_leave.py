@@ -27,7 +27,7 @@ from bot.parsing.typed_terms import (
     any_of,
     words_of,
 )
-from storage.base.values import HalfDay, LeaveType
+from storage.base.leave_values import HalfDay, LeaveType
 
 _ABOUT_TYPES: Final = ("which_type", "several_types")
 

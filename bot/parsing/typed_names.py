@@ -12,7 +12,8 @@ from typing import Final
 
 from bot.parsing.typed_terms import Unclear
 from bot.parsing.vocabulary import MAIN
-from storage.base.values import LeaveType, User
+from storage.base.leave_values import LeaveType
+from storage.base.values import User
 
 _KEYS: Final = str.maketrans("‐‑‒–—−’‘", "------''")  # what keyboards make of - and '
 

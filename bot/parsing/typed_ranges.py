@@ -9,7 +9,7 @@ from typing import Final
 
 from bot.parsing import typed_dates
 from bot.parsing.typed_terms import Day, Problem, Term, Unclear, Word
-from storage.base.values import HalfDay
+from storage.base.leave_values import HalfDay
 
 # The longest leave between two days without a year; longer leave needs the year.
 _MAX_GUESS_DAYS: Final = 183

@@ -11,7 +11,8 @@ from typing import Any, Final, Literal
 from bot.parsing.english import english
 from bot.parsing.german import german
 from bot.parsing.vocabulary import WhichWeek, Words
-from storage.base.values import HalfDay, as_dict
+from storage.base.leave_values import HalfDay
+from storage.base.values import as_dict
 
 ProblemKind = Literal[
     "unknown",

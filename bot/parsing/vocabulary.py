@@ -7,7 +7,7 @@ from typing import Final, Literal
 
 from babel import Locale
 
-from storage.base.values import HalfDay
+from storage.base.leave_values import HalfDay
 
 # "coming" is the first such day after today, "next" the one in the next week; "next_or_coming" may
 # mean either.

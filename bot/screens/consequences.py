@@ -10,7 +10,8 @@ from bot.base.block_kit import Block, View
 from bot.base.language import gettext, ngettext
 from bot.blocks import layout, text, words
 from storage.admin.effects import BalanceEffect, Effects
-from storage.base.values import LeaveEffect, Reassignment, User
+from storage.base.leave_values import LeaveEffect, Reassignment
+from storage.base.values import User
 
 T = TypeVar("T")
 

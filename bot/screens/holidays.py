@@ -21,9 +21,8 @@ from bot.screens.screen import Saving, Screen
 from storage.admin import holiday_overrides, holiday_set_changes
 from storage.admin.holiday_overrides import NewOverride
 from storage.base.calendar_values import HolidayOnDate, HolidayOverride, HolidaySet
-from storage.base.clock import local_day
 from storage.base.errors import AlreadyExists, InvalidInput
-from storage.base.values import Caller
+from storage.base.values import Caller, local_day
 from storage.db.database import Transaction
 from storage.db.pages import Page
 from storage.outbox import organisation_config

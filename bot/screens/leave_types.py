@@ -17,7 +17,8 @@ from bot.interaction.interaction import Interaction
 from bot.screens import forms, screen
 from bot.screens.screen import Saving, Screen
 from storage.admin import leave_type_changes
-from storage.base.values import Caller, LeaveType
+from storage.base.leave_values import LeaveType
+from storage.base.values import Caller
 from storage.db.database import Transaction
 from storage.db.pages import Page
 from storage.leave import leave_types

@@ -19,9 +19,8 @@ from bot.screens import forms, screen, searches
 from bot.screens.forms import Form
 from bot.screens.screen import Saving
 from storage.admin import people
-from storage.base.clock import local_day
 from storage.base.errors import EmailTaken, FieldError, InvalidInput
-from storage.base.values import ROLES, Caller, Department, User
+from storage.base.values import ROLES, Caller, Department, User, local_day
 from storage.db.database import Transaction
 from storage.leave import leave_balances
 from storage.outbox import organisation_config

@@ -16,7 +16,7 @@ from bot.base import ids
 from bot.base.block_kit import Block, Message, View
 from bot.base.language import gettext, gettext_noop, ngettext
 from bot.blocks import layout, text, words
-from storage.base.values import HalfDay
+from storage.base.leave_values import HalfDay
 from storage.calendars.wallchart import Day, Off, PersonDays, ShownType, Wallchart
 from storage.rules import counted_days
 from storage.rules.counted_days import AFTERNOON, MORNING, NOTHING

@@ -13,7 +13,7 @@ from bot.blocks import layout, text, words
 from bot.message_views import answers, cards
 from bot.views import calendar
 from storage.base.calendar_values import Absence
-from storage.base.values import Amendment, LeaveRequest, LeaveType
+from storage.base.leave_values import Amendment, LeaveRequest, LeaveType
 from storage.leave.covers import Covered
 from storage.leave.ledgers import Balance
 from storage.rules import holiday_calendar

@@ -14,7 +14,8 @@ from bot.blocks.fields import Option
 from bot.message_views import answers, cards
 from bot.views import request_form, request_values
 from bot.views.request_values import Alerts, Filled
-from storage.base.values import LeaveType, User
+from storage.base.leave_values import LeaveType
+from storage.base.values import User
 from storage.notifications.approval_cards import ApprovalCard
 from storage.rules.roles import MAX_REASON_LENGTH
 

@@ -14,7 +14,8 @@ from bot.base.language import gettext, gettext_noop
 from bot.blocks import fields, layout, text, words
 from bot.blocks.fields import Option
 from bot.views.request_values import NO_ALERTS, WHOLE, Alerts, Filled
-from storage.base.values import LeaveRequest, LeaveType, User
+from storage.base.leave_values import LeaveRequest, LeaveType
+from storage.base.values import User
 from storage.leave.covers import Candidates
 from storage.leave.drafts import MAX_NOTE_LENGTH
 

@@ -14,7 +14,7 @@ from bot.base.payloads import Action, ShownView, Values
 from bot.blocks import fields, layout
 from bot.blocks.layout import AlertLevel
 from storage.base.errors import FieldError, InvalidInput
-from storage.base.values import LeaveRequest
+from storage.base.leave_values import LeaveRequest
 from storage.leave.drafts import Draft
 from storage.rules import spans
 

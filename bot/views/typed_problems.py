@@ -13,7 +13,8 @@ from bot.blocks import layout, text, words
 from bot.parsing.typed_terms import Problem, ProblemKind
 from bot.views import request_values
 from bot.views.request_values import Filled
-from storage.base.values import HalfDay, User
+from storage.base.leave_values import HalfDay
+from storage.base.values import User
 
 _MAX_TYPED: Final = 40
 _MAX_PROBLEMS: Final = 8

@@ -16,9 +16,8 @@ import structlog
 from peewee import Select
 
 from storage.admin import people_status, person_changes
-from storage.base.clock import local_day
 from storage.base.errors import DatabaseUnavailable, DomainError
-from storage.base.values import Caller
+from storage.base.values import Caller, local_day
 from storage.db import locks, rows
 from storage.db.compiled import Param, compiled
 from storage.db.database import Database, Transaction

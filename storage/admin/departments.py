@@ -13,11 +13,11 @@ from storage.admin import channel_digests, effects, reassignment
 from storage.admin.effects import EffectsRecorder
 from storage.base import fields, texts
 from storage.base.amounts import check_half_days
-from storage.base.clock import local_day
 from storage.base.errors import InUse
 from storage.base.event_values import AuditAction
 from storage.base.ids import new_id
-from storage.base.values import Caller, Department, EmploymentRecord, LeaveRequest, User
+from storage.base.leave_values import LeaveRequest
+from storage.base.values import Caller, Department, EmploymentRecord, User, local_day
 from storage.calendars import display_links
 from storage.db import locks, rows
 from storage.db.compiled import Param, compiled, update_each

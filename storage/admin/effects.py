@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Final
 
-from storage.base.values import LeaveEffect, Reassignment, User
+from storage.base.leave_values import LeaveEffect, Reassignment
+from storage.base.values import User
 from storage.db.database import Transaction
 from storage.leave import leave_balances
 from storage.leave.leave_balances import Bookings

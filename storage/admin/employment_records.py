@@ -11,11 +11,10 @@ from storage.admin import people_status, person_changes
 from storage.admin.effects import EffectsRecorder
 from storage.base import fields
 from storage.base.amounts import check_half_days
-from storage.base.clock import local_day
 from storage.base.errors import Conflict, InvalidInput, NotFound
 from storage.base.event_values import AuditAction
 from storage.base.ids import new_id
-from storage.base.values import Caller, EmploymentRecord, User
+from storage.base.values import Caller, EmploymentRecord, User, local_day
 from storage.db.database import Transaction
 from storage.leave import leave_balances, ledgers
 from storage.outbox import organisation_config

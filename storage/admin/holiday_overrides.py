@@ -13,11 +13,11 @@ from storage.admin import holiday_set_changes
 from storage.admin.effects import EffectsRecorder
 from storage.base import texts
 from storage.base.calendar_values import HolidayOverride, HolidaySet
-from storage.base.clock import local_day
 from storage.base.errors import AlreadyExists, Conflict, InvalidInput, NotFound
 from storage.base.event_values import AuditAction
 from storage.base.ids import new_id
-from storage.base.values import Caller, HalfDay
+from storage.base.leave_values import HalfDay
+from storage.base.values import Caller, local_day
 from storage.db import rows
 from storage.db.compiled import Param, compiled
 from storage.db.database import DuplicateRow, Transaction

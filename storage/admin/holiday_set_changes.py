@@ -13,9 +13,9 @@ from storage.admin import effects, recalculation
 from storage.admin.effects import EffectsRecorder
 from storage.admin.recalculation import Cause, CauseCode
 from storage.base.calendar_values import HolidaySet
-from storage.base.clock import local_day
 from storage.base.errors import InUse
-from storage.base.values import Caller, LeaveEffect
+from storage.base.leave_values import LeaveEffect
+from storage.base.values import Caller, local_day
 from storage.db import locks, rows
 from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction

@@ -10,8 +10,8 @@ from peewee import Select
 
 from storage.admin import effects
 from storage.admin.effects import EffectsRecorder
-from storage.base.clock import local_day
-from storage.base.values import Caller, LeaveType, User
+from storage.base.leave_values import LeaveType
+from storage.base.values import Caller, User, local_day
 from storage.db import rows
 from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction

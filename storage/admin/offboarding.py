@@ -9,9 +9,9 @@ from typing import Final, Literal
 
 from peewee import Select
 
-from storage.base.clock import local_day
 from storage.base.event_values import EventType, NotificationEvent
-from storage.base.values import Caller, LeaveEffect, LeaveRequest, User
+from storage.base.leave_values import LeaveEffect, LeaveRequest
+from storage.base.values import Caller, User, local_day
 from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction
 from storage.db.tables import UserRow

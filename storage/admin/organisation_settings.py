@@ -14,11 +14,10 @@ from storage.admin import channel_digests, effects, recalculation
 from storage.admin.effects import EffectsRecorder
 from storage.base import fields, texts
 from storage.base.amounts import check_half_days
-from storage.base.clock import local_day
 from storage.base.errors import InvalidInput, NotFound
 from storage.base.event_values import AuditAction
 from storage.base.fields import Checked
-from storage.base.values import Caller, LeaveYearType, Organisation, User
+from storage.base.values import Caller, LeaveYearType, Organisation, User, local_day
 from storage.db import locks, rows
 from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction

@@ -11,9 +11,8 @@ from storage.admin import employment_records, people_status, person_changes, rea
 from storage.admin.effects import EffectsRecorder
 from storage.base import fields, texts
 from storage.base.amounts import check_half_days
-from storage.base.clock import local_day
 from storage.base.errors import EmailTaken, InsufficientRole, InvalidInput
-from storage.base.values import ROLES, Caller, EmploymentPeriod, Role, User
+from storage.base.values import ROLES, Caller, EmploymentPeriod, Role, User, local_day
 from storage.db import locks
 from storage.db.database import Transaction
 from storage.outbox import audit, organisation_config

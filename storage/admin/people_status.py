@@ -7,7 +7,6 @@ from datetime import datetime
 
 from storage.admin import offboarding, reassignment
 from storage.admin.effects import EffectsRecorder
-from storage.base.clock import local_day
 from storage.base.errors import (
     CannotArchiveSelf,
     Conflict,
@@ -15,7 +14,8 @@ from storage.base.errors import (
     InvalidInput,
     LastOwner,
 )
-from storage.base.values import Caller, Reassignment, Role, User
+from storage.base.leave_values import Reassignment
+from storage.base.values import Caller, Role, User, local_day
 from storage.calendars import feeds
 from storage.db import locks
 from storage.db.database import Transaction

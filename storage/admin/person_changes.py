@@ -9,9 +9,9 @@ from typing import Final
 
 from storage.admin import effects, offboarding, reassignment, recalculation
 from storage.admin.effects import Effects, EffectsRecorder
-from storage.base.clock import local_day
 from storage.base.event_values import AuditAction
-from storage.base.values import Caller, LeaveEffect, LeaveRequest, User
+from storage.base.leave_values import LeaveEffect, LeaveRequest
+from storage.base.values import Caller, User, local_day
 from storage.calendars import feeds
 from storage.db.database import Transaction
 from storage.keys import api_keys

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
-from storage.base.clock import local_day
-from storage.base.values import Caller, LeaveRequest, Reassignment, User
+from storage.base.leave_values import LeaveRequest, Reassignment
+from storage.base.values import Caller, User, local_day
 from storage.db.database import Transaction
 from storage.leave import leave_lists, leave_rows
 from storage.outbox import audit, notification_outbox

@@ -11,8 +11,8 @@ from typing import Final, Literal
 
 from peewee import Select
 
-from storage.base.clock import local_day
-from storage.base.values import Caller, LeaveEffect, LeaveRequest, User
+from storage.base.leave_values import LeaveEffect, LeaveRequest
+from storage.base.values import Caller, User, local_day
 from storage.db import locks, rows
 from storage.db.compiled import Engine, Expr, Param, any_of, compiled, compiled_per_engine
 from storage.db.database import Transaction

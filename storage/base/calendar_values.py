@@ -8,8 +8,8 @@ from typing import Annotated, Literal
 
 from pydantic import ConfigDict
 
-from storage.base.shapes import HIDDEN, About, Id
-from storage.base.values import HalfDay, LeaveStatus
+from storage.base.leave_values import HalfDay, LeaveStatus
+from storage.base.values import HIDDEN, About, Id
 
 FeedScope = Literal["personal", "team", "org"]
 

@@ -9,8 +9,7 @@ from typing import Annotated, Final, Literal, get_args
 
 from pydantic import ConfigDict, Field
 
-from storage.base.shapes import About, Id
-from storage.base.values import Source
+from storage.base.values import About, Id, Source
 
 EventType = Literal[
     "leave_request.created",

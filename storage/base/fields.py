@@ -18,7 +18,6 @@ Check = Callable[[Any, str], Any]
 # Checked values by field, each of the type that its check returns.
 Checked = dict[str, Any]
 
-_ID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _COLOUR: Final = re.compile(r"#[0-9a-f]{6}")
 _CLOCK_TIME: Final = re.compile(r"(?:[01][0-9]|2[0-3]):[0-5][0-9]")
 
@@ -126,11 +125,6 @@ def whole_number(least: int, most: int) -> Check:
         return value
 
     return check_number
-
-
-def is_id(text: str) -> bool:
-    """Whether the text is a UUID in lower case with hyphens."""
-    return _ID.fullmatch(text) is not None
 
 
 def timezone(value: object, field: str) -> str:

@@ -7,6 +7,7 @@ as much as making an id, and releases the interpreter lock.
 from __future__ import annotations
 
 import os
+import re
 import threading
 from datetime import datetime
 from typing import Final
@@ -15,6 +16,8 @@ from typing import Final
 _MAX_SET_BACK = 86_400_000
 
 _BLOCK_LENGTH: Final = 4_096
+
+_ID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 _lock = threading.Lock()
 _latest = 0
@@ -40,6 +43,11 @@ def new_id(now: datetime) -> str:
     head = f"{stamp >> 12:012x}"
     tail = f"{0b10 << 62 | int.from_bytes(random_bytes(8), 'big') >> 2:016x}"
     return f"{head[:8]}-{head[8:]}-7{stamp & 0xFFF:03x}-{tail[:4]}-{tail[4:]}"
+
+
+def is_id(text: str) -> bool:
+    """Whether the text is a UUID in lower case with hyphens."""
+    return _ID.fullmatch(text) is not None
 
 
 def earliest_id(instant: datetime) -> str:

@@ -1,7 +1,9 @@
-"""Immutable values of people, organisations and leave, and the words that their fields use.
+"""Immutable values of people and organisations, and how the fields of values are shown to clients.
 
-Fields have the names of the public API where it shows them. Amounts of leave are whole half-days;
-``*_at`` are aware UTC datetimes; dates are inclusive at both ends.
+A value is a frozen dataclass whose fields are those of its row, with the names of the public API
+where it shows them. The metadata of their types say what REST and webhooks show (``record``), and
+the OpenAPI document is made of the same. Amounts of leave are whole half-days; ``*_at`` are aware
+UTC datetimes; dates are inclusive at both ends.
 """
 
 from __future__ import annotations
@@ -10,10 +12,10 @@ from dataclasses import dataclass, fields
 from datetime import date, datetime
 from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, get_args
+from zoneinfo import ZoneInfo
 
-from pydantic import ConfigDict, Field
-
-from storage.base.shapes import HIDDEN, IN_DAYS, IN_DAYS_OR_NONE, About, Id
+from pydantic import ConfigDict, Field, PlainSerializer, TypeAdapter
+from typing_extensions import TypedDict
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -24,22 +26,16 @@ ROLES: Final[tuple[Role, ...]] = get_args(Role)
 UserStatus = Literal["pending", "active", "deactivated", "archived"]
 USER_STATUSES: Final[tuple[UserStatus, ...]] = get_args(UserStatus)
 
-LeaveStatus = Literal["pending", "approved", "declined", "cancelled"]
-LEAVE_STATUSES: Final[tuple[LeaveStatus, ...]] = get_args(LeaveStatus)
-
-# "ended": the leave was changed at once or cancelled meanwhile.
-AmendmentStatus = Literal["open", "approved", "declined", "withdrawn", "replaced", "ended"]
-AMENDMENT_STATUSES: Final[tuple[AmendmentStatus, ...]] = get_args(AmendmentStatus)
-
-HalfDay = Literal["am", "pm"]
 LeaveYearType = Literal["calendar", "fiscal", "anniversary"]
+
 Source = Literal["api", "slack", "cli", "scheduler"]
+
 DigestFrequency = Literal["daily", "weekly"]
 DIGEST_FREQUENCIES: Final[tuple[DigestFrequency, ...]] = get_args(DigestFrequency)
+
 # The languages of channels: those that the catalogues of Slack's texts have.
 ChannelLocale = Literal["de", "en"]
 CHANNEL_LOCALES: Final[tuple[ChannelLocale, ...]] = get_args(ChannelLocale)
-
 
 Scope = Literal[
     "users:read",
@@ -61,6 +57,48 @@ Scope = Literal[
     "keys:write",
 ]
 SCOPES: Final[tuple[str, ...]] = get_args(Scope)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class About:
+    """What the OpenAPI document says of a field, as metadata of its type."""
+
+    description: str | None = None
+    format: str | None = None
+    example: object = None
+    # The values that the text, or each text of the list, can have.
+    enum: tuple[str, ...] = ()
+
+    def __get_pydantic_json_schema__(self, core_schema: Any, handler: Any) -> dict[str, object]:
+        schema: dict[str, Any] = handler(core_schema)
+        if self.enum:
+            words = schema.get("items", schema)
+            words["enum"] = [*self.enum]
+        examples = None if self.example is None else [self.example]
+        about = {"description": self.description, "format": self.format, "examples": examples}
+        return schema | {name: value for name, value in about.items() if value is not None}
+
+
+Id = Annotated[str, About(format="uuid")]
+Days = Annotated[float, About(description="Days, in half-day steps.")]
+
+# A field that clients do not see.
+HIDDEN: Final = Field(exclude=True)
+
+
+def days_of(half_days: int) -> float:
+    """Half-days as days in JSON: an int where there is no half."""
+    return half_days // 2 if half_days % 2 == 0 else half_days / 2
+
+
+def days_or_none(half_days: int | None) -> float | None:
+    """As ``days_of``; None for an amount that is not set."""
+    return None if half_days is None else days_of(half_days)
+
+
+# Half-days that are shown as days.
+IN_DAYS: Final = PlainSerializer(days_of, return_type=float)
+IN_DAYS_OR_NONE: Final = PlainSerializer(days_or_none, return_type=float | None)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -224,6 +262,19 @@ class User:
         return f"{self.first_name} {self.last_name}".strip()
 
 
+class UserSummaryRecord(TypedDict):
+    """A person in the short shape."""
+
+    id: Id
+    email: Annotated[str, About(format="email")]
+    first_name: Annotated[str, About(example="Ada")]
+    last_name: Annotated[str, About(example="Lovelace")]
+    role: Role
+    department_id: Id | None
+    start_date: date | None
+    status: UserStatus
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Department:
     """A department."""
@@ -269,144 +320,6 @@ class ChannelDigest:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class LeaveType:
-    """A leave type and its rules."""
-
-    id: Id
-    name: Annotated[str, About(example="Annual leave")]
-    code: Annotated[str, About(example="annual")]
-    colour: Annotated[str, About(description="`#rrggbb`.", example="#2e86de")]
-    emoji: Annotated[str | None, About(description="A Slack short name, without colons.")]
-    requires_approval: bool
-    deducts_allowance: bool
-    allow_overdraft: bool
-    is_paid: bool
-    is_private: Annotated[bool, About(description='Colleagues see only "Away".')]
-    requires_note: bool
-    approvers_may_record: Annotated[
-        bool, About(description="Approvers can record it for the people whose leave they decide.")
-    ]
-    requires_cover: Annotated[
-        bool, About(description="Requests need a colleague who covers (`cover_user_id`).")
-    ]
-    may_interrupt: Annotated[
-        bool, About(description="People can book it for days of leave on which they fell ill.")
-    ]
-    tells_approvers: Annotated[
-        bool,
-        About(
-            description="Leave that is approved at once is told in Slack: to approvers, and to "
-            "people whom the absent person was to cover."
-        ),
-    ]
-    min_notice_days: int
-    max_consecutive_days: int | None
-    is_archived: bool
-    changes_need_approval: Annotated[
-        bool,
-        About(
-            description="Changes of approved leave need approval, except of the note and the cover."
-        ),
-    ]
-    created_at: datetime
-    updated_at: Annotated[datetime, HIDDEN]
-    version: Annotated[int, HIDDEN]
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class LeaveRequest:
-    """``counted_halves`` has one digit per date, in order.
-
-    0: nothing counted, 1: the morning, 2: the afternoon, 3: both. ``recorded_by`` is the person who
-    recorded it for another one; ``override_reason`` is why they went past rules of the leave type.
-    ``split_from`` is the request that this one was a part of, ``interrupts`` the one whose halves
-    it took (storage/leave/interruptions).
-    ``amendment_id`` is the open amendment of approved leave.
-    ``cover_user_id`` is the colleague who covers for the person.
-    """
-
-    id: str
-    user_id: str
-    leave_type_id: str
-    status: LeaveStatus
-    start_date: date
-    end_date: date
-    start_half_day: HalfDay | None
-    end_half_day: HalfDay | None
-    total_half_days: int
-    counted_halves: str
-    note: str | None
-    decided_by: str | None = None
-    decided_at: datetime | None = None
-    decision_reason: str | None = None
-    cancelled_at: datetime | None = None
-    created_at: datetime
-    updated_at: datetime
-    version: int
-    recorded_by: str | None = None
-    override_reason: str | None = None
-    split_from: str | None = None
-    interrupts: str | None = None
-    amendment_id: str | None = None
-    cover_user_id: str | None = None
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Amendment:
-    """A proposed change of approved leave. The decision is that of the one who ended it.
-
-    ``assigns_cover``: the leave got its cover with the proposal; they are told when it ends.
-    ``cancels``: it would cancel the leave, and has its dates.
-    """
-
-    id: str
-    leave_request_id: str
-    leave_type_id: str
-    start_date: date
-    end_date: date
-    start_half_day: HalfDay | None
-    end_half_day: HalfDay | None
-    note: str | None
-    status: AmendmentStatus
-    requested_by: str
-    requested_at: datetime
-    decided_by: str | None = None
-    decided_at: datetime | None = None
-    decision_reason: str | None = None
-    assigns_cover: bool = False
-    cancels: bool = False
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class CountedAmendment:
-    """An amendment with its days, counted by the current working days and holidays."""
-
-    amendment: Amendment
-    counted_halves: str
-    total_half_days: int
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Adjustment:
-    """A correction of a person's balance in a leave year."""
-
-    id: Id
-    user_id: Id
-    leave_year: Annotated[
-        int, About(description="The calendar year in which the leave year begins.", example=2026)
-    ]
-    half_days: Annotated[
-        int,
-        Field(serialization_alias="days"),
-        IN_DAYS,
-        About(description="In half-day steps; negative if deducted.", example=1.5),
-    ]
-    reason: Annotated[str, About(example="Worked on Saturday 6 June.")]
-    created_by: Id | None
-    created_at: datetime
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class ApiKey:
     """An API key, without its secret."""
 
@@ -430,22 +343,39 @@ class ApiKey:
     revoked_at: datetime | None
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class LeaveEffect:
-    """A leave request that a change of something else affects; ``after`` is its next version."""
-
-    user: User
-    before: LeaveRequest
-    after: LeaveRequest
+def user_summary(value: User) -> UserSummaryRecord:
+    record: UserSummaryRecord = record_of(UserSummaryRecord, value)
+    return record
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Reassignment:
-    """A pending request whose approvers changed."""
+def local_day(now: datetime, timezone: str) -> date:
+    """The date at ``now`` in an IANA time zone."""
+    return now.astimezone(ZoneInfo(timezone)).date()
 
-    request: LeaveRequest
-    before: tuple[User, ...]
-    after: tuple[User, ...]
+
+_adapters: Final[dict[type, TypeAdapter[Any]]] = {}
+
+
+def record(value: object) -> dict[str, Any]:
+    """What clients see of a value, which is a dataclass; orjson writes it as it is."""
+    kind: type[Any] = type(value)
+    adapter = _adapters.get(kind) or _adapters.setdefault(kind, TypeAdapter(kind))
+    shown: dict[str, Any] = adapter.dump_python(value, by_alias=True)
+    return shown
+
+
+def members(kind: Any) -> frozenset[str]:
+    """The names of what clients see of a kind of value or record."""
+    schema = TypeAdapter(kind).json_schema(mode="serialization")
+    return frozenset(schema["properties"])
+
+
+def record_of(kind: type, value: object, **others: object) -> Any:
+    """Each field of ``kind`` from ``others``, or the value's field of its name."""
+    return {
+        name: others[name] if name in others else getattr(value, name)
+        for name in kind.__annotations__
+    }
 
 
 @cache

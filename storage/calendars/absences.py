@@ -13,7 +13,8 @@ from typing import Final, Literal
 from peewee import Select, Tuple
 
 from storage.base.calendar_values import Absence, FeedScope
-from storage.base.values import LeaveType, Organisation, User
+from storage.base.leave_values import LeaveType
+from storage.base.values import Organisation, User
 from storage.calendars.feed_owners import FeedOwner
 from storage.db.compiled import (
     Expr,
@@ -34,6 +35,9 @@ Pending = Literal["none", "awaiting", "all"]
 MAX_ABSENCES: Final = 50_000
 # How long cancelled and declined leave stays in feeds that may have shown it.
 CANCELLED_SHOWN_DAYS: Final = 30
+
+_FRIDAY: Final = 4
+_SUNDAY: Final = 6
 
 _ABSENCE: Final = (
     LeaveRequestRow.id,
@@ -63,6 +67,15 @@ class CountedLeave:
     is_pending: bool
     start_date: date
     counted_halves: str
+
+
+def end_of_week(today: date) -> date:
+    """The Sunday on which "who is out this week" ends.
+
+    At weekends that is the Sunday of the next week.
+    """
+    sunday = today + timedelta(days=_SUNDAY - today.weekday())
+    return sunday + timedelta(weeks=1) if today.weekday() > _FRIDAY else sunday
 
 
 def visible(

@@ -13,11 +13,11 @@ from typing import Final
 
 from peewee import Select
 
-from storage.base import fields, texts
+from storage.base import texts
 from storage.base.calendar_values import CalendarFeed
 from storage.base.errors import Conflict, Forbidden, NotFound
 from storage.base.event_values import AuditAction
-from storage.base.ids import new_id
+from storage.base.ids import is_id, new_id
 from storage.base.secrets import InvalidToken, fingerprint, new_token
 from storage.base.values import Caller, User
 from storage.db import rows
@@ -98,7 +98,7 @@ def page(tx: Transaction, page: PageOf, *, by: Caller) -> Page[CalendarFeed]:
 def get(tx: Transaction, feed_id: str, *, by: Caller) -> CalendarFeed:
     """One of the caller's own feeds that is not revoked. Raises NotFound."""
     row = None
-    if fields.is_id(feed_id):
+    if is_id(feed_id):
         row = tx.first(
             _feed_by_id, organisation_id=by.organisation_id, user_id=by.user_id, feed_id=feed_id
         )

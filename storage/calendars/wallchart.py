@@ -11,7 +11,8 @@ from urllib.parse import urlencode
 
 from peewee import SQL, Case, Select, fn
 
-from storage.base.values import LeaveType, User
+from storage.base.leave_values import LeaveType
+from storage.base.values import User
 from storage.calendars import absences
 from storage.calendars.absences import CountedLeave, Pending
 from storage.db import rows

@@ -15,16 +15,14 @@ from peewee import SQL, NodeList, Select
 
 from storage.base.calendar_values import HolidaySet
 from storage.base.event_values import Webhook
+from storage.base.leave_values import Amendment, LeaveRequest, LeaveType
 from storage.base.values import (
-    Amendment,
     ApiKey,
     ChannelDigest,
     Department,
     Employment,
     EmploymentPeriod,
     EmploymentRecord,
-    LeaveRequest,
-    LeaveType,
     Organisation,
     User,
     field_names,

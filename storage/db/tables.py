@@ -26,14 +26,8 @@ from peewee import (
 
 from storage.base.amounts import MAX_HALF_DAYS
 from storage.base.event_values import DELIVERY_STATUSES
-from storage.base.values import (
-    AMENDMENT_STATUSES,
-    DIGEST_FREQUENCIES,
-    LEAVE_STATUSES,
-    ROLES,
-    USER_STATUSES,
-    HalfDay,
-)
+from storage.base.leave_values import AMENDMENT_STATUSES, LEAVE_STATUSES, HalfDay
+from storage.base.values import DIGEST_FREQUENCIES, ROLES, USER_STATUSES
 
 
 class IdField(Field):  # type: ignore[misc]  # the stubs make it Any

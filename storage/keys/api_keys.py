@@ -10,9 +10,9 @@ from datetime import datetime
 
 from peewee import Select
 
-from storage.base import fields, texts
+from storage.base import texts
 from storage.base.errors import Forbidden, InvalidInput, NotFound
-from storage.base.ids import new_id
+from storage.base.ids import is_id, new_id
 from storage.base.secrets import fingerprint
 from storage.base.values import SCOPES, ApiKey, Caller
 from storage.db import rows
@@ -188,7 +188,7 @@ def _activate_owner(tx: Transaction, user_id: str, *, by: Caller, now: datetime)
 
 
 def _get(tx: Transaction, key_id: str, by: Caller) -> ApiKey:
-    if fields.is_id(key_id):
+    if is_id(key_id):
         row = tx.find(ApiKeyRow, organisation_id=by.organisation_id, id=key_id)
         if row is not None:
             return rows.api_key(row)

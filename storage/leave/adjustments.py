@@ -11,11 +11,10 @@ from typing import Final
 from peewee import Select, fn
 
 from storage.base import fields, texts
-from storage.base.clock import local_day
 from storage.base.errors import Conflict, InvalidInput, NotFound
-from storage.base.ids import new_id
-from storage.base.shapes import days_of
-from storage.base.values import Adjustment, Caller
+from storage.base.ids import is_id, new_id
+from storage.base.leave_values import Adjustment
+from storage.base.values import Caller, days_of, local_day
 from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction
 from storage.db.pages import Page, PageOf, page_of, position
@@ -144,7 +143,7 @@ def get(
             user_id=user.id,
             adjustment_id=adjustment_id,
         )
-        if fields.is_id(adjustment_id)
+        if is_id(adjustment_id)
         else None
     )
     if row is None:

@@ -19,7 +19,8 @@ from typing import Final
 
 from peewee import Select, fn
 
-from storage.base.values import LeaveRequest, LeaveStatus, User
+from storage.base.leave_values import LeaveRequest, LeaveStatus
+from storage.base.values import User
 from storage.db import rows
 from storage.db.compiled import Expr, Param, any_of, compiled
 from storage.db.database import Transaction

@@ -9,7 +9,8 @@ from datetime import date, datetime
 from peewee import Select
 
 from storage.base.event_values import NotificationEvent
-from storage.base.values import Caller, LeaveRequest, User
+from storage.base.leave_values import LeaveRequest
+from storage.base.values import Caller, User
 from storage.db import locks, rows
 from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction

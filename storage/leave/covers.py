@@ -10,7 +10,8 @@ from typing import Final
 from peewee import Select
 
 from storage.base.errors import Days, FieldError, InvalidInput, Sentence
-from storage.base.values import Caller, HalfDay, LeaveRequest, User
+from storage.base.leave_values import HalfDay, LeaveRequest
+from storage.base.values import Caller, User
 from storage.db import rows
 from storage.db.compiled import Param, any_of, compiled
 from storage.db.database import Transaction

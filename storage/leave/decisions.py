@@ -9,9 +9,11 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Literal
 
-from storage.base import fields, texts
+from storage.base import texts
 from storage.base.errors import AmendmentEnded, Forbidden, InvalidTransition, NotFound, OwnRequest
-from storage.base.values import Amendment, Caller, LeaveRequest
+from storage.base.ids import is_id
+from storage.base.leave_values import Amendment, LeaveRequest
+from storage.base.values import Caller
 from storage.db.database import Transaction
 from storage.leave import (
     drafts,
@@ -130,7 +132,7 @@ def decline_amendment(
 def find_amendment(tx: Transaction, amendment_id: str, *, by: Caller) -> Amendment:
     """An amendment, open or ended. Raises NotFound. Who may see its leave is not checked."""
     amendment = None
-    if fields.is_id(amendment_id):
+    if is_id(amendment_id):
         amendment = leave_amendments.find(tx, by.organisation_id, amendment_id)
     if amendment is None:
         raise NotFound("leave request")

@@ -9,7 +9,8 @@ from typing import ParamSpec, Protocol, TypeVar
 
 from storage.base import texts
 from storage.base.errors import DomainError, InvalidInput, OverlappingLeave
-from storage.base.values import HalfDay, LeaveRequest, LeaveType, User
+from storage.base.leave_values import HalfDay, LeaveRequest, LeaveType
+from storage.base.values import User
 from storage.db.database import Transaction
 from storage.leave import covers, leave_balances
 from storage.leave.leave_balances import BalanceInputs, BookedLeave

@@ -10,7 +10,8 @@ from typing import Final
 from peewee import Select
 
 from storage.base.errors import DaysNoLongerFit, InsufficientAllowance, InvalidInput
-from storage.base.values import Caller, LeaveRequest, User
+from storage.base.leave_values import LeaveRequest
+from storage.base.values import Caller, User
 from storage.db import rows
 from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction

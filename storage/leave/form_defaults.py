@@ -8,7 +8,8 @@ from typing import Final
 
 from peewee import Select
 
-from storage.base.values import LeaveType, User
+from storage.base.leave_values import LeaveType
+from storage.base.values import User
 from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction
 from storage.db.tables import LeaveRequestRow, LeaveTypeRow

@@ -9,7 +9,8 @@ from typing import Final, Literal
 from storage.base import texts
 from storage.base.errors import InsufficientRole, InvalidInput, LeaveTypeNotRecordable
 from storage.base.ids import new_id
-from storage.base.values import Caller, LeaveRequest, LeaveType
+from storage.base.leave_values import LeaveRequest, LeaveType
+from storage.base.values import Caller
 from storage.db.database import Transaction
 from storage.leave import drafts, leave_balances, request_steps
 from storage.leave.drafts import Draft

@@ -12,15 +12,15 @@ from typing import Final
 
 from peewee import Select
 
-from storage.base import records
-from storage.base.records import LeaveRequestRecord
-from storage.base.values import (
+from storage.base import leave_values
+from storage.base.leave_values import (
     Amendment,
     AmendmentStatus,
     CountedAmendment,
     LeaveRequest,
-    User,
+    LeaveRequestRecord,
 )
+from storage.base.values import User
 from storage.db import rows
 from storage.db.compiled import Param, any_of, compiled
 from storage.db.database import Row, Transaction
@@ -205,7 +205,7 @@ def counted(
 
 def record(tx: Transaction, organisation_id: str, request: LeaveRequest) -> LeaveRequestRecord:
     """The public record of a request with its amendment."""
-    return records.leave_request(request, of_request(tx, organisation_id, request))
+    return leave_values.leave_request_record(request, of_request(tx, organisation_id, request))
 
 
 def record_all(
@@ -213,7 +213,10 @@ def record_all(
 ) -> list[LeaveRequestRecord]:
     """As ``record`` for many requests."""
     amendments = of_requests(tx, organisation_id, requests)
-    return [records.leave_request(request, amendments.get(request.id)) for request in requests]
+    return [
+        leave_values.leave_request_record(request, amendments.get(request.id))
+        for request in requests
+    ]
 
 
 def amended(request: LeaveRequest, counted: CountedAmendment) -> LeaveRequest:

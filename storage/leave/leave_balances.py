@@ -12,8 +12,8 @@ from typing import Final, TypedDict
 
 from peewee import SQL, Select
 
-from storage.base.clock import local_day
-from storage.base.values import HalfDay, LeaveRequest, LeaveStatus, Organisation, User
+from storage.base.leave_values import HalfDay, LeaveRequest, LeaveStatus
+from storage.base.values import Organisation, User, local_day
 from storage.db import rows
 from storage.db.compiled import Expr, Param, any_of, compiled
 from storage.db.database import Row, Transaction

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import Final, Literal
 
-from storage.base import fields
 from storage.base.errors import (
     AmendmentEnded,
     DomainError,
@@ -19,8 +18,9 @@ from storage.base.errors import (
     InvalidTransition,
     NotFound,
 )
-from storage.base.ids import new_id
-from storage.base.values import Amendment, Caller, LeaveRequest, User
+from storage.base.ids import is_id, new_id
+from storage.base.leave_values import Amendment, LeaveRequest
+from storage.base.values import Caller, User
 from storage.db.database import Transaction
 from storage.leave import (
     cover_notices,
@@ -122,7 +122,7 @@ def withdraw(tx: Transaction, request_id: str, *, by: Caller, now: datetime) -> 
 def withdraw_one(tx: Transaction, amendment_id: str, *, by: Caller, now: datetime) -> LeaveRequest:
     """As ``withdraw``, for this amendment only. Raises AmendmentEnded if it is no longer open."""
     amendment = None
-    if fields.is_id(amendment_id):
+    if is_id(amendment_id):
         amendment = leave_amendments.find(tx, by.organisation_id, amendment_id)
     if amendment is None:
         raise NotFound("leave request")

@@ -10,9 +10,9 @@ from typing import Any, Final, Literal, TypedDict, Unpack
 
 from peewee import Select, Tuple
 
-from storage.base.clock import local_day
 from storage.base.errors import InsufficientRole, NotFound
-from storage.base.values import Caller, LeaveRequest, LeaveStatus
+from storage.base.leave_values import LeaveRequest, LeaveStatus
+from storage.base.values import Caller, local_day
 from storage.db import rows
 from storage.db.compiled import Expr, Param, compiled
 from storage.db.database import Row, Transaction

@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import date, datetime
 from typing import Literal, get_args
 
-from storage.base import fields
-from storage.base.clock import local_day
 from storage.base.errors import NotFound
-from storage.base.values import Caller, LeaveRequest
+from storage.base.ids import is_id
+from storage.base.leave_values import LeaveRequest
+from storage.base.values import Caller, local_day
 from storage.db.database import Transaction
 from storage.leave import leave_rows
 from storage.outbox import audit, organisation_config
@@ -26,9 +26,7 @@ def get(tx: Transaction, request_id: str, *, by: Caller, now: datetime) -> Leave
 
     Raises NotFound for all others, as for a request that does not exist.
     """
-    request = (
-        leave_rows.find(tx, by.organisation_id, request_id) if fields.is_id(request_id) else None
-    )
+    request = leave_rows.find(tx, by.organisation_id, request_id) if is_id(request_id) else None
     if request is None:
         raise NotFound("leave request")
     if not is_always_visible(request, by):

@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from typing import Final
 
-from storage.base import fields
 from storage.base.errors import InsufficientRole, InvalidInput, NotFound, Unauthenticated
-from storage.base.ids import new_id
-from storage.base.values import Caller, LeaveRequest, User, field_names
+from storage.base.ids import is_id, new_id
+from storage.base.leave_values import LeaveRequest
+from storage.base.values import Caller, User, field_names
 from storage.db.database import Transaction
 from storage.leave import drafts, leave_changes, leave_reading, recorded_leave, request_steps
 from storage.leave.drafts import Assessment, Draft
@@ -226,7 +226,7 @@ def create(
 
 
 def _locked_subject(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> Requester:
-    if not fields.is_id(user_id):
+    if not is_id(user_id):
         raise recorded_leave.unknown_user()
     try:
         requester, _ = request_steps.lock_person(tx, by.organisation_id, user_id, now)

@@ -9,8 +9,8 @@ from typing import Final
 from peewee import Select, Update, fn
 
 from storage.base.event_values import AuditAction
-from storage.base.shapes import days_of
-from storage.base.values import Caller, LeaveRequest
+from storage.base.leave_values import LeaveRequest
+from storage.base.values import Caller, days_of
 from storage.db import rows
 from storage.db.compiled import Param, compiled, update_each
 from storage.db.database import Transaction

@@ -9,12 +9,13 @@ from typing import Final
 
 from peewee import Select
 
-from storage.base import fields, texts
+from storage.base import fields, ids, texts
 from storage.base.errors import CodeTaken, Conflict, InvalidInput, NotFound
 from storage.base.event_values import AuditAction
 from storage.base.ids import new_id
+from storage.base.leave_values import LeaveType
 from storage.base.texts import slug_of
-from storage.base.values import Caller, LeaveType
+from storage.base.values import Caller
 from storage.db import locks, pages, rows
 from storage.db.compiled import Param, Table, compiled
 from storage.db.database import DuplicateRow, Transaction
@@ -89,7 +90,7 @@ def create(
 
 def get(tx: Transaction, leave_type_id: str, *, by: Caller, for_update: bool = False) -> LeaveType:
     """One type, archived or not. Raises NotFound. ``for_update``: locked for this transaction."""
-    if fields.is_id(leave_type_id):
+    if ids.is_id(leave_type_id):
         # The strongest lock: a request that is about to refer to this type has to wait.
         lock = "FOR UPDATE" if for_update else ""
         row = tx.find(LeaveTypeRow, lock=lock, organisation_id=by.organisation_id, id=leave_type_id)

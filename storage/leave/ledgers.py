@@ -9,9 +9,9 @@ from typing import Final, Literal
 
 from peewee import Select
 
-from storage.base.clock import local_day
 from storage.base.errors import FieldError, InsufficientRole, InvalidInput, NotFound, Sentence
-from storage.base.values import Adjustment, Caller, LeaveStatus, User
+from storage.base.leave_values import Adjustment, LeaveStatus
+from storage.base.values import Caller, User, local_day
 from storage.db import rows
 from storage.db.compiled import Param, compiled
 from storage.db.database import Row, Transaction

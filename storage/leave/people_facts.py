@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Final
 
-from storage.base.clock import local_day
-from storage.base.values import Caller, User
+from storage.base.values import Caller, User, local_day
 from storage.db.database import Transaction
 from storage.leave import leave_balances
 from storage.leave.leave_balances import Bookings

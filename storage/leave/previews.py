@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Literal
 
-from storage.base.clock import local_day
 from storage.base.errors import (
     DomainError,
     FieldError,
@@ -18,7 +17,8 @@ from storage.base.errors import (
     LeaveTypeNotRecordable,
     NotFound,
 )
-from storage.base.values import Caller, LeaveRequest, LeaveType, User
+from storage.base.leave_values import LeaveRequest, LeaveType
+from storage.base.values import Caller, User, local_day
 from storage.db.database import Transaction
 from storage.leave import (
     covers,

@@ -10,7 +10,6 @@ from datetime import date, datetime
 
 from peewee import Select
 
-from storage.base.clock import local_day
 from storage.base.errors import (
     AlreadyObjected,
     InvalidInput,
@@ -19,7 +18,8 @@ from storage.base.errors import (
     NotFound,
     RecordingNotAllowed,
 )
-from storage.base.values import Caller, LeaveRequest, LeaveType, User
+from storage.base.leave_values import LeaveRequest, LeaveType
+from storage.base.values import Caller, User, local_day
 from storage.db import rows
 from storage.db.compiled import Engine, Param, compiled, compiled_per_engine
 from storage.db.database import Transaction

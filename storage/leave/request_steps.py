@@ -13,11 +13,11 @@ from zoneinfo import ZoneInfo
 
 from peewee import Select, fn
 
-from storage.base import fields
-from storage.base.clock import local_day
 from storage.base.errors import InsufficientRole, InvalidTransition, NotFound
 from storage.base.event_values import EventType, NotificationEvent
-from storage.base.values import Amendment, Caller, LeaveRequest, LeaveType, User, field_names
+from storage.base.ids import is_id
+from storage.base.leave_values import Amendment, LeaveRequest, LeaveType
+from storage.base.values import Caller, User, field_names, local_day
 from storage.db import locks, rows
 from storage.db.compiled import Engine, Expr, Param, compiled_per_engine
 from storage.db.database import Row, Transaction
@@ -284,7 +284,7 @@ def lock_unchecked(
 ) -> tuple[Requester, LeaveRequest]:
     """As ``lock_request``; the caller checks who may see the request."""
     row = None
-    if fields.is_id(request_id):
+    if is_id(request_id):
         row = tx.first(
             _request,
             organisation_id=by.organisation_id,

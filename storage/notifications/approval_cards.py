@@ -6,10 +6,10 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 
-from storage.base import fields
-from storage.base.clock import local_day
 from storage.base.errors import NotFound
-from storage.base.values import Amendment, Caller, CountedAmendment, LeaveRequest, LeaveType, User
+from storage.base.ids import is_id
+from storage.base.leave_values import Amendment, CountedAmendment, LeaveRequest, LeaveType
+from storage.base.values import Caller, User, local_day
 from storage.db.database import Transaction
 from storage.leave import (
     covers,
@@ -247,7 +247,7 @@ def cards(
 ) -> dict[str, ApprovalCard]:
     """As ``card``, by viewer; what they share is read once."""
     organisation_id = config.organisation.id
-    request = leave_rows.find(tx, organisation_id, request_id) if fields.is_id(request_id) else None
+    request = leave_rows.find(tx, organisation_id, request_id) if is_id(request_id) else None
     if request is None:
         return {}
     today = local_day(now, config.organisation.timezone)

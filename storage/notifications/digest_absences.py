@@ -10,7 +10,8 @@ from zoneinfo import ZoneInfo
 
 from peewee import Select, fn
 
-from storage.base.values import DigestFrequency, HalfDay, Organisation
+from storage.base.leave_values import HalfDay
+from storage.base.values import DigestFrequency, Organisation
 from storage.db import rows
 from storage.db.compiled import Param, compiled
 from storage.db.database import Row, Transaction

@@ -11,9 +11,9 @@ from peewee import Select, fn
 
 from storage.admin import recalculation
 from storage.admin.recalculation import TotalChange
-from storage.base.clock import local_day
 from storage.base.event_values import Webhook
-from storage.base.values import HalfDay, Organisation, User
+from storage.base.leave_values import HalfDay
+from storage.base.values import Organisation, User, local_day
 from storage.db import rows
 from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction

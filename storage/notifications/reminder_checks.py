@@ -13,8 +13,7 @@ from typing import Final
 
 from peewee import EXCLUDED, SQL, Delete, Insert, Select, Tuple, Update, fn
 
-from storage.base.clock import local_day
-from storage.base.values import Caller, User
+from storage.base.values import Caller, User, local_day
 from storage.db import rows
 from storage.db.compiled import (
     Engine,

@@ -11,9 +11,9 @@ from peewee import Update
 
 from storage.admin import departments, organisations, people
 from storage.admin.organisations import NewOrganisation
-from storage.base.clock import local_day
 from storage.base.errors import InvalidInput, NotFound, Unauthenticated
-from storage.base.values import SCOPES, Caller, HalfDay, LeaveRequest, User
+from storage.base.leave_values import HalfDay, LeaveRequest
+from storage.base.values import SCOPES, Caller, User, local_day
 from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction
 from storage.db.pages import PageOf

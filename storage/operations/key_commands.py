@@ -15,8 +15,7 @@ from storage.base.environment import Environment
 from storage.base.errors import NotFound
 from storage.base.secrets import new_secret_key
 from storage.base.settings import StorageSettings, key_file_in_use, replace_keys
-from storage.base.shapes import record
-from storage.base.values import ApiKey
+from storage.base.values import ApiKey, record
 from storage.db.database import Database, Transaction
 from storage.db.pages import PageOf
 from storage.keys import api_keys, stored_secrets

@@ -11,8 +11,7 @@ from peewee import Select, Tuple, fn
 
 from storage.base.event_values import AuditAction, AuditEntry
 from storage.base.ids import new_id
-from storage.base.shapes import days_of
-from storage.base.values import Caller
+from storage.base.values import Caller, days_of
 from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction
 from storage.db.pages import Page, PageOf, page_of, position

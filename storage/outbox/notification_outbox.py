@@ -14,7 +14,8 @@ from peewee import Select
 
 from storage.base.event_values import NotificationEvent
 from storage.base.ids import new_id
-from storage.base.values import Caller, LeaveRequest, User
+from storage.base.leave_values import LeaveRequest
+from storage.base.values import Caller, User
 from storage.db.compiled import Param, any_of, compiled
 from storage.db.database import Transaction
 from storage.db.tables import NotificationRow, SlackMessageRow, UserRow

@@ -16,7 +16,8 @@ from peewee import Select
 from storage.base.calendar_values import HolidaySet
 from storage.base.errors import NotFound
 from storage.base.event_values import Webhook
-from storage.base.values import Department, HalfDay, LeaveType, Organisation
+from storage.base.leave_values import HalfDay, LeaveType
+from storage.base.values import Department, Organisation
 from storage.db import rows
 from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction, keep_configs

@@ -18,6 +18,7 @@ from peewee import Field, Model
 from storage.base import fields
 from storage.base.errors import NotFound
 from storage.base.event_values import AuditAction
+from storage.base.ids import is_id
 from storage.base.values import Caller, Role
 from storage.db import locks, pages
 from storage.db.database import Row, Transaction
@@ -61,7 +62,7 @@ def lock(tx: Transaction, *, by: Caller) -> None:
 def get(tx: Transaction, resource: Resource[T], resource_id: str, *, by: Caller) -> T:
     """Raises InsufficientRole or NotFound."""
     roles.check_role(by.role, resource.read_by)
-    if fields.is_id(resource_id):
+    if is_id(resource_id):
         row = tx.find(resource.table, organisation_id=by.organisation_id, id=resource_id)
         if row is not None:
             return resource.value(tx, row)

@@ -14,12 +14,16 @@ from typing import Annotated, Final
 import orjson
 from typing_extensions import TypedDict
 
-from storage.base import records, shapes
 from storage.base.event_values import EVENT_TYPES, EventType
 from storage.base.ids import new_id
-from storage.base.records import LeaveRequestRecord, UserSummaryRecord
-from storage.base.shapes import About, Id
-from storage.base.values import CountedAmendment, LeaveRequest, LeaveType, User
+from storage.base.leave_values import (
+    CountedAmendment,
+    LeaveRequest,
+    LeaveRequestRecord,
+    LeaveType,
+    leave_request_record,
+)
+from storage.base.values import About, Id, User, UserSummaryRecord, record, user_summary
 from storage.db.database import Transaction
 from storage.db.tables import DeliveryRow, EventRow
 from storage.outbox.organisation_config import OrganisationConfig
@@ -227,12 +231,12 @@ def event_body(
     now: datetime,
     amendment: CountedAmendment | None,
 ) -> EventBody:
-    leave_type = shapes.record(config.leave_types[request.leave_type_id])
+    leave_type = record(config.leave_types[request.leave_type_id])
     data: EventData = {
-        **records.leave_request(request, amendment),
+        **leave_request_record(request, amendment),
         "organisation_id": config.organisation.id,
         "sequence": request.version,
-        "user": records.user_summary(requester),
+        "user": user_summary(requester),
         # As clients see it: the value itself has hidden fields.
         "leave_type": leave_type,  # type: ignore[typeddict-item]
     }

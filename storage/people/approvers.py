@@ -19,7 +19,8 @@ from typing import Final
 
 from peewee import Select
 
-from storage.base.values import Caller, LeaveRequest, User
+from storage.base.leave_values import LeaveRequest
+from storage.base.values import Caller, User
 from storage.db import rows
 from storage.db.compiled import Expr, Param, compiled
 from storage.db.database import Transaction

@@ -10,7 +10,8 @@ from typing import Final
 import orjson
 from peewee import JOIN, Join, Select
 
-from storage.base.values import HalfDay, User
+from storage.base.leave_values import HalfDay
+from storage.base.values import User
 from storage.db import rows
 from storage.db.compiled import Expr, Param, compiled, json_table
 from storage.db.database import Row, Transaction

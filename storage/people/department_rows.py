@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 from peewee import Select, fn
 
-from storage.base import fields
+from storage.base import ids
 from storage.base.errors import InvalidInput, NotFound
 from storage.base.values import Caller, Department
 from storage.db import pages, rows
@@ -19,7 +19,7 @@ from storage.people import people_rows
 
 def get(tx: Transaction, department_id: str, *, by: Caller, for_update: bool = False) -> Department:
     """One department. Raises NotFound. ``for_update``: it stays so until this transaction ends."""
-    if fields.is_id(department_id):
+    if ids.is_id(department_id):
         # The strongest lock: even inserts of rows that refer to the department have to wait.
         lock = "FOR UPDATE" if for_update else ""
         row = tx.find(
@@ -62,7 +62,7 @@ def exists(
     tx: Transaction, organisation_id: str, department_id: str, *, for_update: bool = False
 ) -> bool:
     """Whether there is such a department. ``for_update``: it is not deleted meanwhile either."""
-    if not fields.is_id(department_id):
+    if not ids.is_id(department_id):
         return False
     # The lock that a foreign key takes: only deletes wait for it.
     lock = "FOR KEY SHARE" if for_update else ""

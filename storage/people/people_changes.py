@@ -14,8 +14,7 @@ from storage.base.errors import Conflict, EmailTaken, InvalidInput
 from storage.base.event_values import AuditAction
 from storage.base.fields import Checked
 from storage.base.ids import new_id
-from storage.base.shapes import days_or_none
-from storage.base.values import Caller, User, UserStatus, as_dict, field_names
+from storage.base.values import Caller, User, UserStatus, as_dict, days_or_none, field_names
 from storage.db import rows
 from storage.db.compiled import Param, compiled
 from storage.db.database import DuplicateRow, Transaction

@@ -6,8 +6,9 @@ from collections.abc import Collection
 
 from peewee import Select
 
-from storage.base import fields, texts
+from storage.base import texts
 from storage.base.errors import NotFound
+from storage.base.ids import is_id
 from storage.base.values import Caller, User
 from storage.db import locks, rows
 from storage.db.compiled import Param, compiled
@@ -19,7 +20,7 @@ def find(
     tx: Transaction, organisation_id: str, user_id: str, *, for_update: bool = False
 ) -> User | None:
     """The person of that id. ``for_update``: locked for this transaction."""
-    if not fields.is_id(user_id):
+    if not is_id(user_id):
         return None
     lock = locks.ROW if for_update else ""
     row = tx.find(UserRow, lock=lock, organisation_id=organisation_id, id=user_id)

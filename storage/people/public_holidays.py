@@ -9,7 +9,8 @@ from typing import Final, Literal
 
 from storage.base.calendar_values import HolidayOnDate
 from storage.base.errors import InvalidInput
-from storage.base.values import EmploymentRecord, HalfDay, User
+from storage.base.leave_values import HalfDay
+from storage.base.values import EmploymentRecord, User
 from storage.outbox.organisation_config import OrganisationConfig, Override
 from storage.rules import holiday_calendar
 from storage.rules.counted_days import AFTERNOON, MORNING, NOTHING, WHOLE_DAY, Holiday

@@ -10,7 +10,7 @@ from datetime import date, timedelta
 from typing import Final, Literal
 
 from storage.base.errors import InvalidInput
-from storage.base.values import LeaveRequest, LeaveType
+from storage.base.leave_values import LeaveRequest, LeaveType
 from storage.rules import counted_days, spans
 from storage.rules.counted_days import NOTHING, DayCount
 

@@ -14,7 +14,7 @@ from typing import Annotated, Final, Literal
 from pydantic import Field
 
 from storage.base.errors import FieldError, InvalidInput, Sentence
-from storage.base.shapes import HIDDEN, IN_DAYS, About
+from storage.base.values import HIDDEN, IN_DAYS, About
 from storage.rules.spans import Span
 
 NOTHING: Final = 0

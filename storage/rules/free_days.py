@@ -9,7 +9,7 @@ from typing import Annotated, Final
 
 from pydantic import ConfigDict, Field
 
-from storage.base.shapes import About
+from storage.base.values import About
 from storage.rules import counted_days
 from storage.rules.counted_days import NOTHING, DayCount
 from storage.rules.spans import Span

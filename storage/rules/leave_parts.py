@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from datetime import date
 
-from storage.base.values import LeaveRequest
+from storage.base.leave_values import LeaveRequest
 from storage.rules import counted_days, spans
 from storage.rules.spans import Span
 

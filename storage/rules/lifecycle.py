@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Final, Literal
 
 from storage.base.errors import InvalidTransition
-from storage.base.values import LeaveRequest, LeaveStatus
+from storage.base.leave_values import LeaveRequest, LeaveStatus
 
 Action = Literal[
     "edit",

@@ -15,7 +15,7 @@ from storage.base.errors import (
     InvalidInput,
     Sentence,
 )
-from storage.base.values import LeaveRequest, LeaveType
+from storage.base.leave_values import LeaveRequest, LeaveType
 from storage.rules.counted_days import DayCount
 from storage.rules.leave_years import LeaveYear
 from storage.rules.spans import Span

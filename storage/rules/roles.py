@@ -7,7 +7,8 @@ from typing import Final
 
 from storage.base import texts
 from storage.base.errors import InsufficientRole, InvalidInput, NotYourField, OverrideNotAllowed
-from storage.base.values import ROLES, Caller, LeaveType, Role
+from storage.base.leave_values import LeaveType
+from storage.base.values import ROLES, Caller, Role
 
 # The fields that people may change themselves; only admins change the others.
 EDITABLE_BY_SELF: Final = frozenset({"first_name", "last_name", "job_title"})

@@ -7,7 +7,7 @@ from datetime import date
 from typing import Final
 
 from storage.base.errors import InvalidInput
-from storage.base.values import HalfDay, LeaveRequest
+from storage.base.leave_values import HalfDay, LeaveRequest
 
 MAX_SPAN_DAYS: Final = 366
 

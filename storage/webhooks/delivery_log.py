@@ -12,7 +12,7 @@ from typing import Final
 
 from peewee import SQL, Delete, Select, Tuple, Update, fn
 
-from storage.base import fields, ids, retention
+from storage.base import ids, retention
 from storage.base.errors import Conflict, NotFound
 from storage.base.event_values import (
     EVENT_TYPES,
@@ -21,6 +21,7 @@ from storage.base.event_values import (
     LoggedAttempt,
     LoggedDelivery,
 )
+from storage.base.ids import is_id
 from storage.base.values import Caller
 from storage.db import locks, pages, rows
 from storage.db.compiled import Param, any_of, any_of_keys, compiled, json_of_keys
@@ -93,7 +94,7 @@ def get(tx: Transaction, webhook_id: str, delivery_id: str, *, by: Caller) -> Lo
     """A delivery with its attempts. Raises InsufficientRole or NotFound."""
     roles.check_role(by.role, "admin")
     organisation_id = by.organisation_id
-    if fields.is_id(webhook_id) and fields.is_id(delivery_id):
+    if is_id(webhook_id) and is_id(delivery_id):
         row = tx.find(
             DeliveryRow, organisation_id=organisation_id, id=delivery_id, webhook_id=webhook_id
         )

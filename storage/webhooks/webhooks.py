@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 from peewee import Delete, Select, Update, fn
 
-from storage.base import fields
+from storage.base import fields, ids
 from storage.base.errors import Conflict, InvalidInput, NotFound
 from storage.base.event_values import EVENT_TYPES, AuditAction, Webhook
 from storage.base.ids import new_id
@@ -109,7 +109,7 @@ def get(tx: Transaction, webhook_id: str, *, by: Caller, lock: str = "") -> Webh
     Raises InsufficientRole or NotFound.
     """
     roles.check_role(by.role, "admin")
-    if fields.is_id(webhook_id):
+    if ids.is_id(webhook_id):
         row = tx.find(WebhookRow, lock=lock, organisation_id=by.organisation_id, id=webhook_id)
         if row is not None:
             return rows.webhook(row)

@@ -10,16 +10,9 @@ from typing import Final, TypeVar
 from peewee import Select
 
 from storage.base.calendar_values import Absence, FeedScope
-from storage.base.clock import local_day
 from storage.base.errors import NotFound, UnusableCursor
-from storage.base.values import (
-    Caller,
-    CountedAmendment,
-    LeaveRequest,
-    LeaveType,
-    Organisation,
-    User,
-)
+from storage.base.leave_values import CountedAmendment, LeaveRequest, LeaveType
+from storage.base.values import Caller, Organisation, User, local_day
 from storage.calendars import absences, wallchart
 from storage.calendars.wallchart import Wallchart
 from storage.db.compiled import Param, any_of_keys, compiled, json_of_keys

@@ -19,7 +19,8 @@ from storage.admin import reassignment
 from storage.base.errors import AlreadyExists
 from storage.base.event_values import AuditAction, NotificationEvent
 from storage.base.ids import new_id
-from storage.base.values import Caller, LeaveRequest, LeaveStatus, Organisation
+from storage.base.leave_values import LeaveRequest, LeaveStatus
+from storage.base.values import Caller, Organisation
 from storage.db import locks, rows
 from storage.db.compiled import Expr, Param, any_of, compiled
 from storage.db.database import DuplicateRow, Row, Transaction

@@ -13,7 +13,8 @@ import pytest
 
 from api.service import app
 from storage.admin import departments, organisation_settings, people, people_status
-from storage.base.values import LeaveRequest, User
+from storage.base.leave_values import LeaveRequest
+from storage.base.values import User
 from storage.calendars import feeds
 from storage.db.database import Database
 from storage.leave import decisions, leave_requests, leave_types

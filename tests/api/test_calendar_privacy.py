@@ -12,7 +12,8 @@ import pytest
 
 from storage.admin import people_status
 from storage.base.calendar_values import FeedScope
-from storage.base.values import LeaveType, User
+from storage.base.leave_values import LeaveType
+from storage.base.values import User
 from storage.db.database import Database
 from storage.leave import decisions, leave_requests
 from storage.leave.drafts import Draft

@@ -11,7 +11,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from api.feeds import ical
-from storage.base.values import HalfDay
+from storage.base.leave_values import HalfDay
 from tests import calendars
 from tests.api.test_ical import FEED, HOLIDAY, HOURS, OTHERS, OWN
 

@@ -16,7 +16,8 @@ from api.service import app
 from storage.admin import departments, holiday_overrides, organisation_settings, people
 from storage.admin.holiday_overrides import NewOverride
 from storage.base.errors import DomainError
-from storage.base.values import Caller, HalfDay, LeaveRequest, User
+from storage.base.leave_values import HalfDay, LeaveRequest
+from storage.base.values import Caller, User
 from storage.db.database import Database
 from storage.leave import decisions, leave_requests, leave_types
 from storage.outbox import organisation_config

@@ -22,7 +22,7 @@ from api.feeds.ical import (
     render_holiday,
 )
 from storage.base.calendar_values import Absence
-from storage.base.values import HalfDay, LeaveStatus
+from storage.base.leave_values import HalfDay, LeaveStatus
 
 HOURS = WorkingHours(day_starts_at="09:00", midday_at="13:00", day_ends_at="17:00")
 UPDATED_AT = datetime(2026, 2, 1, 8, 15, 30, 123_000, tzinfo=UTC)

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from bot.base import ids
+from storage.base.leave_values import LeaveRequest
 from storage.base.monitoring import tracing
 from storage.base.secrets import Secrets
-from storage.base.values import LeaveRequest
 from storage.db.database import Database
 from storage.db.engines import open_database
 from storage.db.pages import PageOf

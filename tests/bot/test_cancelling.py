@@ -8,7 +8,7 @@ import pytest
 
 from bot.base import ids
 from storage.admin import people, people_status
-from storage.base.values import LeaveRequest
+from storage.base.leave_values import LeaveRequest
 from storage.leave import leave_requests, leave_types
 from storage.people import people_rows
 from tests.bot.world import ADA, EVE, GRACE, HEDY, World

@@ -10,7 +10,7 @@ from datetime import date
 import pytest
 
 from storage.admin import departments, organisation_settings, people, people_status
-from storage.base.values import LeaveRequest
+from storage.base.leave_values import LeaveRequest
 from storage.db.database import Transaction
 from storage.leave import adjustments, decisions, leave_requests, leave_types
 from storage.leave.drafts import Draft

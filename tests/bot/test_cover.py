@@ -7,7 +7,7 @@ from typing import Any
 
 from bot.base import ids
 from storage.admin import organisation_settings, people_status
-from storage.base.values import LeaveRequest
+from storage.base.leave_values import LeaveRequest
 from storage.leave import decisions, leave_requests
 from tests.bot.test_form import alerts, pick, typed
 from tests.bot.world import ADA, EVE, GRACE, HEDY, World

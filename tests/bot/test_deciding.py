@@ -13,7 +13,8 @@ import pytest
 from bot.base import ids
 from storage.admin import daily_changes, people
 from storage.admin.daily_changes import Due
-from storage.base.values import LeaveRequest, Source
+from storage.base.leave_values import LeaveRequest
+from storage.base.values import Source
 from storage.leave import leave_requests
 from tests.bot.world import ADA, ADMIN, GRACE, HEDY, World, to_decide
 from tests.fakes.slack import Message

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from bot.message_views import digest as views
 from playground.loopback.limits import problems_of_message
 from storage.admin import channel_digests, organisation_settings, people
-from storage.base.values import DIGEST_FREQUENCIES, ChannelDigest, DigestFrequency, LeaveRequest
+from storage.base.leave_values import LeaveRequest
+from storage.base.values import DIGEST_FREQUENCIES, ChannelDigest, DigestFrequency
 from storage.leave import decisions, leave_requests
 from storage.notifications import digest_absences, digests, reminders
 from storage.notifications.digest_absences import Absences, DayOut, PersonOut

@@ -14,7 +14,8 @@ from bot import screens
 from bot.views import home_tab
 from playground.loopback.limits import is_too_large, problems_of_view
 from storage.base.calendar_values import Absence
-from storage.base.values import LeaveRequest, Organisation, field_names
+from storage.base.leave_values import LeaveRequest
+from storage.base.values import Organisation, field_names
 from storage.db.pages import Page
 from storage.leave.ledgers import YEARS_AHEAD, Balance
 from storage.rules.leave_years import LeaveYear

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from bot.base import ids
-from storage.base.values import LeaveRequest
+from storage.base.leave_values import LeaveRequest
 from storage.leave import leave_requests
 from storage.leave.drafts import Draft
 from tests.bot.world import ADA, EVE, FIRST_DAY, GRACE, HEDY, World

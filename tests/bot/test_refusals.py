@@ -24,7 +24,7 @@ from storage.base.errors import (
     InvalidTransition,
     OverlappingLeave,
 )
-from storage.base.values import LEAVE_STATUSES, LeaveType
+from storage.base.leave_values import LEAVE_STATUSES, LeaveType
 from storage.db.database import Database
 from storage.rules import counted_days, holiday_calendar, leave_years, request_rules, spans
 from storage.rules.counted_days import DayCount

@@ -10,7 +10,8 @@ import pytest
 from bot.base import ids
 from bot.blocks.fields import WEEK_FIELDS
 from storage.admin import organisations, people
-from storage.base.values import Department, LeaveType, Organisation, User
+from storage.base.leave_values import LeaveType
+from storage.base.values import Department, Organisation, User
 from storage.db.pages import PageOf
 from storage.keys import api_keys
 from storage.leave import leave_types

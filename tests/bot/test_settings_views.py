@@ -35,20 +35,14 @@ from storage.base.event_values import (
     Webhook,
     WebhookHealth,
 )
-from storage.base.values import (
-    ROLES,
-    SCOPES,
+from storage.base.leave_values import (
     Adjustment,
-    ApiKey,
-    Department,
     LeaveEffect,
     LeaveRequest,
     LeaveStatus,
-    Organisation,
     Reassignment,
-    Role,
-    field_names,
 )
+from storage.base.values import ROLES, SCOPES, ApiKey, Department, Organisation, Role, field_names
 from storage.db.pages import Page
 from storage.leave.ledgers import Balance, Line
 from storage.leave.people_facts import MAX_LISTED, People, PersonFacts

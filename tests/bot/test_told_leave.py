@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from bot.base import ids
-from storage.base.values import LeaveRequest
+from storage.base.leave_values import LeaveRequest
 from storage.leave import decisions, leave_requests, leave_types
 from storage.leave.drafts import Draft
 from tests.bot.world import ADA, ADMIN, EVE, GRACE, HEDY, World

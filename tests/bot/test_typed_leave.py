@@ -15,7 +15,8 @@ from bot.base.language import available, gettext, locale, using_locale
 from bot.message_views import answers
 from bot.parsing.typed_dates import is_month_first
 from bot.parsing.typed_leave import ParsedLeave, ParsingContext, parse
-from storage.base.values import LeaveType, field_names
+from storage.base.leave_values import LeaveType
+from storage.base.values import field_names
 
 # A Monday.
 TODAY = date(2026, 6, 1)

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from bot.parsing import typed_names, typed_phrases
 from bot.parsing.typed_names import Mention, mentions_of, named
-from storage.base.values import LeaveType, User, field_names
+from storage.base.leave_values import LeaveType
+from storage.base.values import User, field_names
 from storage.leave import leave_types
 from tests.bot.test_typed_leave import a_type, parsed
 

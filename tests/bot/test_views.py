@@ -23,16 +23,15 @@ from playground.loopback.blocks import buttons
 from playground.loopback.limits import is_too_large, problems_of_message, problems_of_view
 from storage.base.calendar_values import Absence
 from storage.base.event_values import EVENT_TYPES
-from storage.base.values import (
+from storage.base.leave_values import (
     AMENDMENT_STATUSES,
     LEAVE_STATUSES,
     Amendment,
     LeaveRequest,
     LeaveStatus,
     LeaveType,
-    User,
-    field_names,
 )
+from storage.base.values import User, field_names
 from storage.db.pages import Page
 from storage.leave.decisions import MAX_REASON_LENGTH
 from storage.leave.drafts import MAX_NOTE_LENGTH

@@ -24,7 +24,8 @@ from bot.messages.notifications import Claimed
 from bot.service import socket as slack_socket
 from bot.service.app import SlackApp, build_app
 from storage.base.event_values import AuditAction
-from storage.base.values import Caller, LeaveRequest, User
+from storage.base.leave_values import LeaveRequest
+from storage.base.values import Caller, User
 from storage.db.database import Database
 from storage.db.pages import PageOf
 from storage.leave import leave_lists, leave_requests

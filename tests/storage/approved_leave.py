@@ -8,7 +8,8 @@ from datetime import date, datetime
 from typing import Any, TypeVar
 
 from storage.base.event_values import AuditEntry
-from storage.base.values import Amendment, Caller, LeaveRequest, User
+from storage.base.leave_values import Amendment, LeaveRequest
+from storage.base.values import Caller, User
 from storage.db.database import Database
 from storage.db.pages import PageOf
 from storage.leave import (

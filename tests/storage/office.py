@@ -9,7 +9,8 @@ from typing import Any, Final
 
 from hypothesis import strategies as st
 
-from storage.base.values import Caller, LeaveRequest, User
+from storage.base.leave_values import LeaveRequest
+from storage.base.values import Caller, User
 from storage.db.database import Database, Transaction
 from storage.leave.drafts import Draft
 from tests.builders import (

@@ -10,7 +10,8 @@ from itertools import combinations, pairwise
 from typing import Any, Final
 
 from storage.base.calendar_values import Absence
-from storage.base.values import Amendment, Caller, LeaveRequest, User
+from storage.base.leave_values import Amendment, LeaveRequest
+from storage.base.values import Caller, User
 from storage.calendars import absences, feed_owners
 from storage.calendars.feed_owners import FeedOwner
 from storage.db.database import Transaction

@@ -10,7 +10,8 @@ import pytest
 from storage.admin import people
 from storage.base.calendar_values import Absence, FeedScope
 from storage.base.ids import new_id
-from storage.base.values import LeaveType, User
+from storage.base.leave_values import LeaveType
+from storage.base.values import User
 from storage.calendars import absences
 from storage.calendars.feed_owners import FeedOwner
 from storage.db.database import Database

@@ -10,7 +10,8 @@ import pytest
 
 from storage.admin import people
 from storage.base.errors import InvalidInput, InvalidTransition
-from storage.base.values import Caller, LeaveRequest
+from storage.base.leave_values import LeaveRequest
+from storage.base.values import Caller
 from storage.db.database import Database
 from storage.db.pages import PageOf
 from storage.leave import (

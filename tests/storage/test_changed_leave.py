@@ -11,7 +11,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from storage.base.errors import InvalidInput
-from storage.base.values import HalfDay, LeaveRequest, LeaveType
+from storage.base.leave_values import HalfDay, LeaveRequest, LeaveType
 from storage.rules import changed_leave, counted_days, spans
 from storage.rules.changed_leave import Effect
 from storage.rules.spans import Span

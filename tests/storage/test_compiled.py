@@ -12,8 +12,7 @@ from datetime import UTC, date, datetime, timedelta
 import pytest
 from peewee import SQL, Select, Update
 
-from storage.base.shapes import record
-from storage.base.values import Department
+from storage.base.values import Department, record
 from storage.db import rows
 from storage.db.compiled import (
     Compiled,

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from storage.admin import people, people_status
-from storage.base.values import LeaveRequest, User
+from storage.base.leave_values import LeaveRequest
+from storage.base.values import User
 from storage.db.database import Database
 from storage.leave import covers, decisions, leave_requests, previews
 from storage.leave.drafts import Draft

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storage.base.values import HalfDay
+from storage.base.leave_values import HalfDay
 from storage.rules import counted_days, spans
 from storage.rules.counted_days import AFTERNOON, MORNING, NOTHING, WHOLE_DAY, Holiday, WorkingWeek
 from storage.rules.spans import Span

@@ -20,7 +20,8 @@ from storage.base.errors import (
     OverlappingLeave,
     OwnRequest,
 )
-from storage.base.values import Caller, LeaveRequest, User
+from storage.base.leave_values import LeaveRequest
+from storage.base.values import Caller, User
 from storage.db.database import Database
 from storage.db.pages import PageOf
 from storage.leave import decisions, leave_reading, leave_requests, leave_rows

@@ -25,7 +25,8 @@ from storage.admin import (
 from storage.admin.effects import Effects, EffectsRecorder
 from storage.admin.holiday_overrides import NewOverride
 from storage.base.errors import NameTaken
-from storage.base.values import LeaveRequest, User
+from storage.base.leave_values import LeaveRequest
+from storage.base.values import User
 from storage.calendars import feeds
 from storage.db.database import Database, Transaction
 from storage.db.pages import PageOf

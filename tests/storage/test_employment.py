@@ -23,7 +23,8 @@ from storage.admin import (
 )
 from storage.admin.daily_changes import Due
 from storage.base.errors import DomainError
-from storage.base.values import HalfDay, LeaveRequest, User
+from storage.base.leave_values import HalfDay, LeaveRequest
+from storage.base.values import User
 from storage.db.database import Database
 from storage.leave import decisions, leave_requests, leave_rows, ledgers
 from storage.leave.drafts import Draft

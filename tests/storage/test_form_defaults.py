@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from storage.base.values import LeaveType, User
+from storage.base.leave_values import LeaveType
+from storage.base.values import User
 from storage.db.database import Database, Transaction
 from storage.leave import form_defaults, leave_requests, leave_types
 from storage.leave.drafts import Draft

@@ -15,7 +15,7 @@ from storage.admin import (
 from storage.admin.holiday_overrides import NewOverride
 from storage.base.calendar_values import HolidayOnDate, HolidayOverride, HolidaySet
 from storage.base.errors import NotFound
-from storage.base.values import HalfDay
+from storage.base.leave_values import HalfDay
 from storage.db.database import Database
 from storage.db.pages import PageOf
 from storage.outbox import organisation_config

@@ -10,7 +10,8 @@ from storage.admin import holiday_overrides, holiday_set_changes
 from storage.admin.holiday_overrides import NewOverride
 from storage.base.calendar_values import HolidaySet
 from storage.base.errors import InvalidInput
-from storage.base.values import Caller, HalfDay
+from storage.base.leave_values import HalfDay
+from storage.base.values import Caller
 from storage.db.database import Database
 from storage.db.pages import PageOf
 from storage.outbox import organisation_config

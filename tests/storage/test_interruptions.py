@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from storage.admin import people
 from storage.base.errors import DaysNoLongerFit, InvalidInput
-from storage.base.values import LeaveRequest
+from storage.base.leave_values import LeaveRequest
 from storage.db.database import Database
 from storage.leave import decisions, leave_types
 from tests.builders import (

@@ -17,7 +17,7 @@ import pytest
 
 from storage.admin import employment_records, holiday_overrides, people
 from storage.admin.holiday_overrides import NewOverride
-from storage.base.values import LeaveRequest
+from storage.base.leave_values import LeaveRequest
 from storage.db.database import Database
 from storage.leave import decisions, interruptions, leave_changes, leave_requests
 from storage.leave.drafts import Draft

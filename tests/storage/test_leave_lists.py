@@ -11,7 +11,8 @@ import pytest
 from storage.admin import people
 from storage.base.errors import InsufficientRole, NotFound, UnusableCursor
 from storage.base.ids import new_id
-from storage.base.values import LeaveRequest, User
+from storage.base.leave_values import LeaveRequest
+from storage.base.values import User
 from storage.db.compiled import milliseconds
 from storage.db.database import Database
 from storage.db.pages import Page, PageOf

@@ -23,7 +23,8 @@ from hypothesis.stateful import (
 from storage.admin import employment_records, holiday_overrides, people
 from storage.admin.holiday_overrides import NewOverride
 from storage.base.errors import DomainError
-from storage.base.values import Caller, LeaveRequest
+from storage.base.leave_values import LeaveRequest
+from storage.base.values import Caller
 from storage.db.database import Database
 from storage.leave import decisions, interruptions, leave_changes, leave_requests
 from storage.leave.drafts import Draft

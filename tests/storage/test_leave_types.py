@@ -13,7 +13,8 @@ from storage.admin import leave_type_changes
 from storage.admin.effects import Effects
 from storage.base.errors import CodeTaken, InsufficientRole, InvalidInput, NameTaken
 from storage.base.ids import new_id
-from storage.base.values import LeaveType, User
+from storage.base.leave_values import LeaveType
+from storage.base.values import User
 from storage.db.database import Database, Transaction
 from storage.db.tables import LeaveRequestRow, LeaveTypeRow
 from storage.leave import leave_types

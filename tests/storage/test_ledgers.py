@@ -9,7 +9,8 @@ import pytest
 
 from storage.admin import organisation_settings
 from storage.base.errors import InsufficientRole, NotFound
-from storage.base.values import Adjustment, User
+from storage.base.leave_values import Adjustment
+from storage.base.values import User
 from storage.db.database import Database
 from storage.db.pages import PageOf
 from storage.leave import adjustments, ledgers

@@ -10,8 +10,9 @@ from datetime import date, datetime, timedelta
 import pytest
 
 from storage.base import retention
+from storage.base.leave_values import LeaveRequest
 from storage.base.secrets import Secrets
-from storage.base.values import LeaveRequest, User
+from storage.base.values import User
 from storage.db.database import Database, Transaction
 from storage.db.engines import open_database
 from storage.leave import decisions, leave_requests

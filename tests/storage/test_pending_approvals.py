@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from storage.admin import departments, people, people_status
 from storage.base.errors import DomainError
-from storage.base.values import LeaveRequest, User
+from storage.base.leave_values import LeaveRequest
+from storage.base.values import User
 from storage.db.database import Database, Transaction
 from storage.db.pages import PageOf
 from storage.db.tables import ReminderRow

@@ -13,7 +13,8 @@ import pytest
 from storage.admin import daily_changes, people
 from storage.admin.daily_changes import Due
 from storage.base.errors import InsufficientAllowance, InvalidInput, OverrideNotAllowed
-from storage.base.values import Caller, LeaveRequest, User
+from storage.base.leave_values import LeaveRequest
+from storage.base.values import Caller, User
 from storage.db.database import Database
 from storage.db.pages import PageOf
 from storage.leave import decisions, leave_requests, ledgers, previews

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from storage.admin import organisation_settings
 from storage.base.errors import DomainError, InsufficientRole, NotFound
-from storage.base.values import LeaveRequest, User, as_dict
+from storage.base.leave_values import LeaveRequest
+from storage.base.values import User, as_dict
 from storage.db.database import Database
 from storage.leave import adjustments, decisions, leave_requests, ledgers, previews
 from storage.leave.drafts import Draft

@@ -13,7 +13,8 @@ import pytest
 
 from storage.admin import holiday_overrides, organisation_settings, people
 from storage.admin.holiday_overrides import NewOverride
-from storage.base.values import Caller, LeaveRequest, User
+from storage.base.leave_values import LeaveRequest
+from storage.base.values import Caller, User
 from storage.db import locks
 from storage.db.compiled import Param, compiled
 from storage.db.database import Database, Transaction

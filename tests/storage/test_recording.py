@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storage.base.errors import DomainError
-from storage.base.values import Caller, LeaveRequest, User
+from storage.base.leave_values import LeaveRequest
+from storage.base.values import Caller, User
 from storage.db.database import Database
 from storage.db.pages import PageOf
 from storage.leave import (

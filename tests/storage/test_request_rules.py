@@ -11,7 +11,7 @@ from storage.base.errors import (
     InvalidInput,
     InvalidTransition,
 )
-from storage.base.values import LEAVE_STATUSES, LeaveStatus, LeaveType
+from storage.base.leave_values import LEAVE_STATUSES, LeaveStatus, LeaveType
 from storage.rules import counted_days, lifecycle, request_rules
 from storage.rules.counted_days import DayCount
 from storage.rules.leave_years import LeaveYear

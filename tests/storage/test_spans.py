@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storage.base.errors import InvalidInput
-from storage.base.values import HalfDay
+from storage.base.leave_values import HalfDay
 from storage.rules import counted_days, leave_parts, spans
 from storage.rules.counted_days import AFTERNOON, MORNING, NOTHING, WHOLE_DAY
 from storage.rules.leave_parts import Part

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from storage.base.clock import end_of_week
 from storage.base.errors import InvalidInput
+from storage.calendars.absences import end_of_week
 from storage.notifications.reminder_schedule import plan
 from storage.rules import counted_days
 from storage.rules.counted_days import AFTERNOON, MORNING, NOTHING, WHOLE_DAY, Holiday, working_week

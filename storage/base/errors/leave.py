@@ -6,8 +6,8 @@ from datetime import date
 
 from storage.base.errors.general import Conflict, DomainError, Forbidden
 from storage.base.errors.sentences import HalfDays
-from storage.base.shapes import days_of
-from storage.base.values import LeaveStatus
+from storage.base.leave_values import LeaveStatus
+from storage.base.values import days_of
 
 
 class OwnRequest(Forbidden):

@@ -1,0 +1,268 @@
+"""Immutable values of leave, and the public records of leave requests.
+
+Fields have the names of the public API where it shows them. Amounts of leave are whole half-days;
+``*_at`` are aware UTC datetimes; dates are inclusive at both ends. REST, webhooks and commands
+share the records; each is a dict that orjson writes as it is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Annotated, Final, Literal, get_args
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from storage.base.values import HIDDEN, IN_DAYS, About, Days, Id, User, days_of, record_of
+
+LeaveStatus = Literal["pending", "approved", "declined", "cancelled"]
+LEAVE_STATUSES: Final[tuple[LeaveStatus, ...]] = get_args(LeaveStatus)
+
+# "ended": the leave was changed at once or cancelled meanwhile.
+AmendmentStatus = Literal["open", "approved", "declined", "withdrawn", "replaced", "ended"]
+AMENDMENT_STATUSES: Final[tuple[AmendmentStatus, ...]] = get_args(AmendmentStatus)
+
+HalfDay = Literal["am", "pm"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LeaveType:
+    """A leave type and its rules."""
+
+    id: Id
+    name: Annotated[str, About(example="Annual leave")]
+    code: Annotated[str, About(example="annual")]
+    colour: Annotated[str, About(description="`#rrggbb`.", example="#2e86de")]
+    emoji: Annotated[str | None, About(description="A Slack short name, without colons.")]
+    requires_approval: bool
+    deducts_allowance: bool
+    allow_overdraft: bool
+    is_paid: bool
+    is_private: Annotated[bool, About(description='Colleagues see only "Away".')]
+    requires_note: bool
+    approvers_may_record: Annotated[
+        bool, About(description="Approvers can record it for the people whose leave they decide.")
+    ]
+    requires_cover: Annotated[
+        bool, About(description="Requests need a colleague who covers (`cover_user_id`).")
+    ]
+    may_interrupt: Annotated[
+        bool, About(description="People can book it for days of leave on which they fell ill.")
+    ]
+    tells_approvers: Annotated[
+        bool,
+        About(
+            description="Leave that is approved at once is told in Slack: to approvers, and to "
+            "people whom the absent person was to cover."
+        ),
+    ]
+    min_notice_days: int
+    max_consecutive_days: int | None
+    is_archived: bool
+    changes_need_approval: Annotated[
+        bool,
+        About(
+            description="Changes of approved leave need approval, except of the note and the cover."
+        ),
+    ]
+    created_at: datetime
+    updated_at: Annotated[datetime, HIDDEN]
+    version: Annotated[int, HIDDEN]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LeaveRequest:
+    """``counted_halves`` has one digit per date, in order.
+
+    0: nothing counted, 1: the morning, 2: the afternoon, 3: both. ``recorded_by`` is the person who
+    recorded it for another one; ``override_reason`` is why they went past rules of the leave type.
+    ``split_from`` is the request that this one was a part of, ``interrupts`` the one whose halves
+    it took (storage/leave/interruptions).
+    ``amendment_id`` is the open amendment of approved leave.
+    ``cover_user_id`` is the colleague who covers for the person.
+    """
+
+    id: str
+    user_id: str
+    leave_type_id: str
+    status: LeaveStatus
+    start_date: date
+    end_date: date
+    start_half_day: HalfDay | None
+    end_half_day: HalfDay | None
+    total_half_days: int
+    counted_halves: str
+    note: str | None
+    decided_by: str | None = None
+    decided_at: datetime | None = None
+    decision_reason: str | None = None
+    cancelled_at: datetime | None = None
+    created_at: datetime
+    updated_at: datetime
+    version: int
+    recorded_by: str | None = None
+    override_reason: str | None = None
+    split_from: str | None = None
+    interrupts: str | None = None
+    amendment_id: str | None = None
+    cover_user_id: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Amendment:
+    """A proposed change of approved leave. The decision is that of the one who ended it.
+
+    ``assigns_cover``: the leave got its cover with the proposal; they are told when it ends.
+    ``cancels``: it would cancel the leave, and has its dates.
+    """
+
+    id: str
+    leave_request_id: str
+    leave_type_id: str
+    start_date: date
+    end_date: date
+    start_half_day: HalfDay | None
+    end_half_day: HalfDay | None
+    note: str | None
+    status: AmendmentStatus
+    requested_by: str
+    requested_at: datetime
+    decided_by: str | None = None
+    decided_at: datetime | None = None
+    decision_reason: str | None = None
+    assigns_cover: bool = False
+    cancels: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CountedAmendment:
+    """An amendment with its days, counted by the current working days and holidays."""
+
+    amendment: Amendment
+    counted_halves: str
+    total_half_days: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Adjustment:
+    """A correction of a person's balance in a leave year."""
+
+    id: Id
+    user_id: Id
+    leave_year: Annotated[
+        int, About(description="The calendar year in which the leave year begins.", example=2026)
+    ]
+    half_days: Annotated[
+        int,
+        Field(serialization_alias="days"),
+        IN_DAYS,
+        About(description="In half-day steps; negative if deducted.", example=1.5),
+    ]
+    reason: Annotated[str, About(example="Worked on Saturday 6 June.")]
+    created_by: Id | None
+    created_at: datetime
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LeaveEffect:
+    """A leave request that a change of something else affects; ``after`` is its next version."""
+
+    user: User
+    before: LeaveRequest
+    after: LeaveRequest
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Reassignment:
+    """A pending request whose approvers changed."""
+
+    request: LeaveRequest
+    before: tuple[User, ...]
+    after: tuple[User, ...]
+
+
+class AmendmentRecord(TypedDict):
+    """A change of approved leave that awaits a decision."""
+
+    id: Id
+    leave_type_id: Id
+    start_date: date
+    end_date: date
+    start_half_day: HalfDay | None
+    end_half_day: HalfDay | None
+    note: str | None
+    total_days: Days
+    cancels: Annotated[
+        bool, About(description="Whether it would cancel the leave; it then has the leave's dates.")
+    ]
+    requested_at: datetime
+    requested_by: Id
+
+
+class LeaveRequestRecord(TypedDict):
+    """A leave request."""
+
+    id: Id
+    user_id: Id
+    leave_type_id: Id
+    status: LeaveStatus
+    start_date: date
+    end_date: date
+    start_half_day: Annotated[
+        HalfDay | None, About(description="The half of the first day in which leave starts.")
+    ]
+    end_half_day: Annotated[
+        HalfDay | None, About(description="The half of the last day in which leave ends.")
+    ]
+    total_days: Days
+    note: str | None
+    decided_by: Id | None
+    decided_at: datetime | None
+    decision_reason: str | None
+    cancelled_at: datetime | None
+    created_at: datetime
+    updated_at: datetime
+    version: Annotated[int, About(description="Increases with every change.")]
+    recorded_by: Annotated[
+        Id | None, About(description="Who recorded it, if that was not the person themselves.")
+    ]
+    override_reason: Annotated[
+        str | None,
+        About(description="Why an admin recorded it past the allowance or a rule of its type."),
+    ]
+    split_from: Annotated[
+        Id | None, About(description="The leave request that this one was a part of.")
+    ]
+    interrupts: Annotated[
+        Id | None, About(description="The leave request whose days this one replaced.")
+    ]
+    amendment: Annotated[
+        AmendmentRecord | None,
+        About(description="The change that awaits a decision. Null if there is none."),
+    ]
+    cover_user_id: Annotated[
+        Id | None, About(description="The colleague who covers for the person.")
+    ]
+
+
+def leave_request_record(
+    value: LeaveRequest, amendment: CountedAmendment | None = None
+) -> LeaveRequestRecord:
+    """``amendment`` is the request's open one. Raises ValueError for a missing or other one."""
+    open_id = value.amendment_id if value.status == "approved" else None
+    if open_id != (amendment and amendment.amendment.id):
+        raise ValueError(f"Leave request {value.id} has the amendment {open_id}.")
+    record: LeaveRequestRecord = record_of(
+        LeaveRequestRecord,
+        value,
+        total_days=days_of(value.total_half_days),
+        amendment=None if amendment is None else amendment_record(amendment),
+    )
+    return record
+
+
+def amendment_record(counted: CountedAmendment) -> AmendmentRecord:
+    total_days = days_of(counted.total_half_days)
+    record: AmendmentRecord = record_of(AmendmentRecord, counted.amendment, total_days=total_days)
+    return record
