@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
@@ -38,20 +38,12 @@ class MemoryCounter:
         now = self._seconds()
         number, ends_at = self._windows.get(name, (0, now))
         if ends_at <= now:
-            self._drop_ended(now)
-            while len(self._windows) >= _MAX_WINDOWS:
-                # The one that ends next; its client may begin again.
-                del self._windows[next(iter(self._windows))]
+            # Those that have ended and, if there are too many, the next to end.
+            while self._windows:
+                oldest = next(iter(self._windows))
+                if self._windows[oldest][1] > now and len(self._windows) < _MAX_WINDOWS:
+                    break
+                del self._windows[oldest]
             number, ends_at = 0, now + self._length
         self._windows[name] = (number + 1, ends_at)
         return Hit(number=number + 1, ends_in_seconds=ends_at - now)
-
-    def _drop_ended(self, now: float) -> None:
-        for name in list(self._ended(now)):
-            del self._windows[name]
-
-    def _ended(self, now: float) -> Iterator[str]:
-        for name, (_, ends_at) in self._windows.items():
-            if ends_at > now:
-                return
-            yield name

@@ -75,7 +75,7 @@ class _Document:
             "webhooks": webhooks,
             "components": {
                 "schemas": {
-                    **schemas.without_examples(self._components),
+                    **schemas.published(self._components),
                     **events,
                     "Problem": self._problem_schema(problem),
                     "ErrorCode": self._error_code(),

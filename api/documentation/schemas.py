@@ -148,27 +148,28 @@ class Examples:
         raise NoExample(f"Give {name or 'this'} an example in {parent}: {schema}")
 
 
-def without_examples(schemas: Any) -> Any:
-    """The schemas without the examples of their fields, of which those of models are made."""
+def published(schemas: Any) -> Any:
+    """The schemas without the examples and codes of fields, of which other parts are made."""
     if isinstance(schemas, list):
-        return [without_examples(schema) for schema in schemas]
+        return [published(schema) for schema in schemas]
     if not isinstance(schemas, dict):
         return schemas
     return {
-        name: without_examples(schema)
+        name: published(schema)
         for name, schema in schemas.items()
-        if name != "examples" or not isinstance(schema, list)
+        if name not in ("examples", "x-codes") or not isinstance(schema, list)
     }
 
 
 def field_codes(schema: Json, *, in_query: bool = False) -> Iterator[str]:
-    """The codes of invalid fields that the schema of a body or a query refuses by itself."""
+    """The codes of invalid fields, by the types and the schema of a body or a query."""
     if schema.get("required"):
         yield "required"
     for field in schema.get("properties", {}).values():
         if in_query and field.get("type") == "integer":
             yield "not_a_number"
         for choice in (field, field.get("items", {}), *field.get("anyOf", ())):
+            yield from choice.get("x-codes", ())
             # Words with a length are checked by a rule, which has a code of its own.
             is_open = "maxLength" in choice
             if "enum" in choice and not is_open:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import Annotated, Any, Final, Generic, Literal, TypeVar
 
@@ -101,13 +102,29 @@ def _not_before_first(day: date | None, info: ValidationInfo) -> date | None:
     return day
 
 
+@dataclass(frozen=True, slots=True)
+class Codes:
+    """The codes with which rules refuse values of a type, besides those of its schema."""
+
+    codes: tuple[str, ...]
+
+    def __get_pydantic_json_schema__(self, core_schema: Any, handler: Any) -> dict[str, Any]:
+        return {**handler(core_schema), "x-codes": self.codes}
+
+
+CODES_OF_NAMES: Final = Codes(("control_character", "invalid_length", "no_visible_letter"))
 # Last in its Annotated, because pydantic does not know the type after a validator.
 NO_NUL: Final = AfterValidator(_without_nul)
 
 Name = Annotated[
-    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200), NO_NUL
+    str,
+    StringConstraints(strip_whitespace=True, min_length=1, max_length=200),
+    CODES_OF_NAMES,
+    NO_NUL,
 ]
-LongText = Annotated[str, StringConstraints(max_length=2_000), NO_NUL]
+LongText = Annotated[
+    str, StringConstraints(max_length=2_000), Codes(("control_character",)), NO_NUL
+]
 Word = Annotated[str, StringConstraints(max_length=100), NO_NUL]
 Colour = Annotated[str, Field(max_length=7, description="`#rrggbb`."), NO_NUL]
 Cursor = Annotated[str, StringConstraints(max_length=1_000), NO_NUL]
@@ -125,6 +142,7 @@ Days = Annotated[
         description="Days, in half-day steps.",
         json_schema_extra={"minimum": 0, "maximum": 366, "multipleOf": 0.5},
     ),
+    Codes(("not_half_days",)),
 ]
 PageSize = Annotated[int, BeforeValidator(_page_size)]
 
@@ -218,12 +236,14 @@ WorkingDays = Annotated[
         max_length=14,
         description="`monday` to `sunday`, or `friday:am` if only that half is worked.",
     ),
+    Codes(("duplicate_working_day", "no_working_days", "unknown_working_day")),
 ]
 
 
 CountryCode = Annotated[
     str,
     Field(max_length=10, description="ISO 3166-1 alpha-2, with a region if needed: `GB-SCT`."),
+    Codes(("unknown_country",)),
     NO_NUL,
 ]
 

@@ -94,7 +94,7 @@ class Facts:
     # The response has a secret, so it must not be cached.
     shows_secret: bool = False
     refusals: tuple[type[DomainError], ...] = ()
-    # Field codes of domain rules, in addition to those of the schema.
+    # Field codes of domain rules, in addition to those of the fields' types.
     rules: tuple[str, ...] = ()
     # Request headers that select the response (Vary), as OpenAPI describes them.
     header_parameters: tuple[Mapping[str, object], ...] = ()

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import math
 import time
-from typing import Final, Protocol
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Final
 
 import limits
 from starlette.types import Scope
@@ -26,27 +28,16 @@ from storage.base import texts
 FAILURE_LIMIT: Final = limits.parse("60/minute")
 
 
-class Counter(Protocol):
-    """Counts requests by name. ``hit`` returns None if the count is unknown: no limit applies."""
-
-    async def hit(self, name: str) -> Hit | None: ...
-
-
-class _RedisCounter:
-    def __init__(self, limit: limits.RateLimitItem, windows: RedisWindows) -> None:
-        self._limit = limit
-        self._windows = windows
-
-    async def hit(self, name: str) -> Hit | None:
-        return await self._windows.hit(self._limit, name)
+# Counts a request by name. Returns None if the count is unknown: no limit applies.
+Count = Callable[[str], Awaitable[Hit | None]]
 
 
 class Policy:
     """Applies one limit: refuses requests beyond it and adds the RateLimit headers."""
 
-    def __init__(self, limit: limits.RateLimitItem, counter: Counter) -> None:
+    def __init__(self, limit: limits.RateLimitItem, count: Count) -> None:
         self._limit = limit
-        self._counter = counter
+        self._count = count
         self._header = (
             b"ratelimit-policy",
             b'"default";q=%d;w=%d' % (limit.amount, limit.get_expiry()),
@@ -54,7 +45,7 @@ class Policy:
 
     async def hit(self, scope: Scope, name: str) -> None:
         """Count a request and set its response headers. Raises RateLimited."""
-        hit = await self._counter.hit(name)
+        hit = await self._count(name)
         if hit is None:
             return
         remaining = self._limit.amount - hit.number
@@ -85,8 +76,8 @@ class RateLimits:
 
     def _policy(self, limit: limits.RateLimitItem) -> Policy:
         if self._redis is None:
-            return Policy(limit, MemoryCounter(limit, self._seconds))
-        return Policy(limit, _RedisCounter(limit, self._redis))
+            return Policy(limit, MemoryCounter(limit, self._seconds).hit)
+        return Policy(limit, partial(self._redis.hit, limit))
 
     async def connect(self) -> None:
         """Log at the start, and not with the first request, that Redis is unavailable."""

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from api.http.context import Created, RequestContext, created
 from api.http.fields import (
+    CODES_OF_NAMES,
     NO_NUL,
     Body,
     Flag,
@@ -38,7 +39,7 @@ class ApiKeyWithSecret(ApiKey):
     ]
 
 
-KeyName = Annotated[str, Field(max_length=100), NO_NUL]
+KeyName = Annotated[str, Field(max_length=100), CODES_OF_NAMES, NO_NUL]
 
 
 class NewApiKey(Body):
@@ -92,16 +93,7 @@ def get(tx: Transaction, context: RequestContext) -> ApiKey:
     "/api-keys",
     resource=get,
     shows_secret=True,
-    rules=(
-        "control_character",
-        "expiry_in_past",
-        "invalid_length",
-        "no_visible_letter",
-        "no_scopes",
-        "scope_not_held",
-        "unknown_scope",
-        "unknown_variant",
-    ),
+    rules=("expiry_in_past", "no_scopes", "scope_not_held", "unknown_scope", "unknown_variant"),
     example={"name": "payroll", "scopes": ["users:read", "leave:read"]},
 )
 def create(tx: Transaction, context: RequestContext, body: NewApiKey) -> Created[ApiKeyWithSecret]:

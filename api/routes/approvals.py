@@ -91,7 +91,6 @@ def pending(
         errors.OverrideNotAllowed,
     ),
     rules=(
-        "control_character",
         "interruption_extended",
         "leave_type_archived",
         "no_working_time",
@@ -125,7 +124,6 @@ def approve(tx: Transaction, context: RequestContext, body: Approve) -> LeaveReq
     resource=leave_requests.get,
     is_body_optional=True,
     refusals=(errors.InvalidTransition, errors.OwnRequest, decisions.NotYourApproval),
-    rules=("control_character",),
     example={"reason": "Half of the team is away that week."},
 )
 def decline(tx: Transaction, context: RequestContext, body: Decline) -> LeaveRequestRecord:

@@ -109,7 +109,6 @@ def get(tx: Transaction, context: RequestContext) -> CalendarFeedRecord:
     is_body_optional=True,
     shows_secret=True,
     refusals=(feeds.TooManyFeeds,),
-    rules=("control_character", "invalid_length", "no_visible_letter"),
     example={"name": "Phone"},
 )
 def create(

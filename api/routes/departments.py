@@ -25,14 +25,7 @@ DEPARTMENTS = Tag(
     "departments",
 )
 
-_RULES = (
-    "control_character",
-    "invalid_length",
-    "no_visible_letter",
-    "manager_archived",
-    "not_found",
-    "not_half_days",
-)
+_RULES = ("manager_archived", "not_found")
 
 
 class DepartmentChanges(Body):

@@ -46,7 +46,7 @@ class DisplayLinkRecord(TypedDict):
     created_at: datetime
 
 
-_RULES = ("control_character", "invalid_length", "no_visible_letter", "not_found")
+_RULES = ("not_found",)
 
 
 class DisplayLinkChanges(Body):

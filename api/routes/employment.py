@@ -22,17 +22,7 @@ from storage.people import people_changes
 _PATH = "/users/{id}/employment"
 
 
-_FIELD_RULES = (
-    "after_end_date",
-    "before_start_date",
-    "duplicate_working_day",
-    "no_working_days",
-    "not_found",
-    "not_half_days",
-    "out_of_range",
-    "unknown_country",
-    "unknown_working_day",
-)
+_FIELD_RULES = ("after_end_date", "before_start_date", "not_found", "out_of_range")
 
 _CHANGE_REFUSALS = (
     employment_records.EmploymentRecordExists,

@@ -58,7 +58,6 @@ class InterruptedRecord(TypedDict):
         errors.InsufficientAllowance,
     ),
     rules=(
-        "control_character",
         "end_before_start",
         "impossible_half_days",
         "leave_type_archived",

@@ -36,7 +36,6 @@ LEAVE_REQUESTS = Tag(
 DRAFT_RULES: Final = (
     "after_end_date",
     "before_start_date",
-    "control_character",
     "cover_archived",
     "cover_inactive",
     "cover_is_requester",
@@ -255,11 +254,7 @@ def create(
         errors.RecordingNotAllowed,
         errors.OverrideNotAllowed,
     ),
-    rules=(
-        *_RECORDING_RULES,
-        "control_character",
-        "not_with_replaces",
-    ),
+    rules=(*_RECORDING_RULES, "not_with_replaces"),
     example={
         "leave_type_id": "0197c2a4-7c1e-7d34-9f52-3a8a1c0f7b11",
         "start_date": "2026-08-28",

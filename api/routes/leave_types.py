@@ -23,16 +23,7 @@ LEAVE_TYPES = Tag(
     "organisation",
 )
 
-_RULES = (
-    "control_character",
-    "invalid_code",
-    "invalid_colour",
-    "invalid_emoji",
-    "invalid_length",
-    "no_visible_letter",
-    "out_of_range",
-    "unknown_emoji",
-)
+_RULES = ("invalid_code", "invalid_colour", "invalid_emoji", "out_of_range", "unknown_emoji")
 
 
 class LeaveTypeChanges(Body):

@@ -193,19 +193,11 @@ def get_set(tx: Transaction, context: RequestContext) -> HolidaySetRecord:
     dry_run=effects.shown,
     refusals=(errors.AlreadyExists, people_changes.ChangedMeanwhile),
     rules=(
-        "control_character",
-        "duplicate_working_day",
         "impossible_date",
         "invalid_channel",
-        "invalid_length",
-        "no_visible_letter",
         "invalid_time",
-        "no_working_days",
-        "not_half_days",
         "out_of_range",
-        "unknown_country",
         "unknown_timezone",
-        "unknown_working_day",
         "working_hours_out_of_order",
     ),
     example={"leave_year_type": "fiscal", "leave_year_start_month": 4},
@@ -248,7 +240,7 @@ def page_of_sets(
     # Loads the country's holidays, if this process has not used them yet.
     dry_run=effects.shown,
     refusals=(errors.AlreadyExists,),
-    rules=("unknown_category", "unknown_country"),
+    rules=("unknown_category",),
     example={"country_code": "GB-SCT"},
     other_examples={"Three eves off": {"country_code": "SE", "categories": ["de_facto"]}},
 )

@@ -63,20 +63,7 @@ VARIANT_HEADER = {
     "schema": {"type": "string", "enum": ["1", "2"]},
 }
 
-_RULES = (
-    "control_character",
-    "duplicate_working_day",
-    "end_date_before_start_date",
-    "invalid_length",
-    "no_visible_letter",
-    "manager_archived",
-    "manager_cycle",
-    "no_working_days",
-    "not_found",
-    "not_half_days",
-    "unknown_country",
-    "unknown_working_day",
-)
+_RULES = ("end_date_before_start_date", "manager_archived", "manager_cycle", "not_found")
 
 
 Email = Annotated[str, Field(max_length=254, json_schema_extra={"format": "email"}), NO_NUL]

@@ -15,7 +15,7 @@ from babel.dates import format_date, format_interval, format_skeleton, get_day_n
 
 from api.wallchart.wallchart_requests import DisplayRequest, WallchartRequest
 from api.wallchart.wallchart_texts import TEXTS
-from storage.calendars.wallchart import Day, Off, PersonDays, ShownType, Wallchart
+from storage.calendars.wallchart import Day, Off, ShownType, Wallchart
 from storage.rules import counted_days, holiday_calendar
 from storage.rules.counted_days import AFTERNOON, MORNING
 
@@ -47,64 +47,37 @@ class Cell:
         return ", ".join(half.text for half in self.halves if half.text)
 
 
-class Cells:
-    """Makes the cells of one chart; days that look alike share one."""
-
-    def __init__(self, texts: Mapping[str, str], language: str, today: date) -> None:
-        self._texts = texts
-        self._language = language
-        self._today = today
-        self._made: dict[object, Cell] = {}
-
-    def of(self, person: PersonDays) -> list[Cell]:
-        return [self._cell(day) for day in person.days]
-
-    def _cell(self, day: Day) -> Cell:
-        key = (
-            day.worked,
-            day.holiday,
-            day.holiday_name,
-            # The same name may have different translations, and on another day none.
-            day.holiday_name and (day.holiday_country, day.date),
-            _look(day.morning),
-            _look(day.afternoon),
-            day.date == self._today,
+def _cell(day: Day, texts: Mapping[str, str], language: str, today: date) -> Cell:
+    morning = _half(day, MORNING, day.morning, texts, language)
+    afternoon = _half(day, AFTERNOON, day.afternoon, texts, language)
+    halves: tuple[Half, ...] = (morning,)
+    if morning != afternoon:
+        halves = (
+            _named(morning, texts["morning"]),
+            _named(afternoon, texts["afternoon"]),
         )
-        cell = self._made.get(key)
-        if cell is None:
-            cell = self._made[key] = self._new(day)
-        return cell
-
-    def _new(self, day: Day) -> Cell:
-        morning = self._half(day, MORNING, day.morning)
-        afternoon = self._half(day, AFTERNOON, day.afternoon)
-        halves: tuple[Half, ...] = (morning,)
-        if morning != afternoon:
-            halves = (self._named(morning, "morning"), self._named(afternoon, "afternoon"))
-        return Cell(halves=halves, is_today=day.date == self._today)
-
-    def _half(self, day: Day, half: int, off: Off | None) -> Half:
-        if off is not None:
-            name = type_name(off.leave_type, self._texts)
-            return Half(
-                kind="pending" if off.is_pending else "leave",
-                text=f"{name} ({self._texts['pending']})" if off.is_pending else name,
-                letter=off.leave_type.letter,
-                colour=off.leave_type.colour or AWAY_COLOUR,
-            )
-        if day.holiday & half:
-            name = holiday_calendar.translated(
-                day.holiday_name or "", day.holiday_country, day.date, self._language
-            )
-            return Half(kind="holiday", text=f"{self._texts['public_holiday']}: {name}")
-        return Half(kind="work" if day.worked & half else "off")
-
-    def _named(self, half: Half, when: str) -> Half:
-        return replace(half, text=f"{half.text}, {self._texts[when]}" if half.text else "")
+    return Cell(halves=halves, is_today=day.date == today)
 
 
-def _look(off: Off | None) -> tuple[str, bool] | None:
-    return None if off is None else (off.leave_type.letter, off.is_pending)
+def _half(day: Day, half: int, off: Off | None, texts: Mapping[str, str], language: str) -> Half:
+    if off is not None:
+        name = type_name(off.leave_type, texts)
+        return Half(
+            kind="pending" if off.is_pending else "leave",
+            text=f"{name} ({texts['pending']})" if off.is_pending else name,
+            letter=off.leave_type.letter,
+            colour=off.leave_type.colour or AWAY_COLOUR,
+        )
+    if day.holiday & half:
+        name = holiday_calendar.translated(
+            day.holiday_name or "", day.holiday_country, day.date, language
+        )
+        return Half(kind="holiday", text=f"{texts['public_holiday']}: {name}")
+    return Half(kind="work" if day.worked & half else "off")
+
+
+def _named(half: Half, when: str) -> Half:
+    return replace(half, text=f"{half.text}, {when}" if half.text else "")
 
 
 def type_name(leave_type: ShownType, texts: Mapping[str, str]) -> str:
@@ -177,9 +150,12 @@ class ShownChart:
         scope = "org" if isinstance(request, DisplayRequest) else request.scope
         people = self.texts[scope] if department is None else department.name
         self.caption = f"{people}, {when}"
-        cells = Cells(self.texts, language, today)
         self.people = [
-            ShownPerson(name=person.name, is_viewer=person.is_viewer, cells=cells.of(person))
+            ShownPerson(
+                name=person.name,
+                is_viewer=person.is_viewer,
+                cells=[_cell(day, self.texts, language, today) for day in person.days],
+            )
             for person in chart.people
         ]
         week = counted_days.working_week(chart.config.organisation.working_days)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 from base64 import b64encode
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
+from functools import cache
 from typing import Final
 from urllib.parse import urlencode
 
@@ -71,6 +72,11 @@ def page(
     def look(half: Half) -> str:
         return f"{half.kind} {classes[half.colour]}" if half.colour else half.kind
 
+    @cache
+    def rendered(macro: Callable[[Cell], Markup], cell: Cell) -> Markup:
+        """Each different cell is rendered once: a page has six thousand cells."""
+        return macro(cell)
+
     html = _TEMPLATES.get_template("wallchart.html").render(
         texts=shown.texts,
         is_display=shown.is_display,
@@ -78,7 +84,7 @@ def page(
         caption=shown.caption,
         colours=colours,
         look=look,
-        rendered=_rendered_once(),
+        rendered=rendered,
         days=shown.days,
         people=shown.people,
         legend=[
@@ -159,24 +165,6 @@ def svg(
         today=picture.today,
     )
     return text.translate(_NOT_IN_XML).encode()
-
-
-def _rendered_once() -> Callable[[Iterable[Cell], Callable[[Cell], Markup]], Markup]:
-    """Renders rows, and each cell that looks different only once: a page has six thousand.
-
-    By identity, because cells that look alike are one object, and hashing their contents is slow.
-    """
-    rendered: dict[int, Markup] = {}
-
-    def render(cells: Iterable[Cell], macro: Callable[[Cell], Markup]) -> Markup:
-        row: list[str] = []
-        for cell in cells:
-            if id(cell) not in rendered:
-                rendered[id(cell)] = macro(cell)
-            row.append(rendered[id(cell)])
-        return Markup("".join(row))
-
-    return render
 
 
 def _month_link(request: WallchartRequest, month: Month) -> str | None:
