@@ -17,7 +17,7 @@ from prometheus_client import (
 )
 from prometheus_client.multiprocess import MultiProcessCollector
 
-from api.base.queue_ages import QueueAges
+from api.base.queue_ages import QueueAges, QueueReader
 from api.base.version import VERSION
 from storage.base.monitoring.measurements import REGISTRY
 from storage.webhooks.deliveries import DeliveryResult
@@ -123,6 +123,10 @@ class Metrics:
         for _, outcome in results:
             self._attempts.labels(outcome.error or "delivered").inc()
             self._attempt_seconds.observe(outcome.duration_ms / 1_000)
+
+    async def exposition_with(self, reader: QueueReader) -> bytes:
+        """All metrics as text, with the queues of now."""
+        return self.exposition(await reader.read())
 
     def exposition(self, queues: QueueAges | None) -> bytes:
         """All metrics as text; ``queues`` is None if the database could not be read."""

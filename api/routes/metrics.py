@@ -45,7 +45,7 @@ def routes(services: Services, metrics: Metrics) -> list[Route]:
     queues = QueueReader(services.database, services.clock)
 
     async def exposition(_: Request) -> Response:
-        text = metrics.exposition(await queues.read())
+        text = await metrics.exposition_with(queues)
         return Response(text, headers={"content-type": CONTENT_TYPE})
 
     return [Route("/metrics", exposition)]
