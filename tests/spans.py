@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from storage.base.leave_values import HalfDay
 from storage.rules import counted_days
-from storage.rules.spans import Span
+from storage.rules.counted_days import Span
 
 MONDAY, WEDNESDAY, FRIDAY = date(2026, 3, 2), date(2026, 3, 4), date(2026, 3, 6)
 SATURDAY, SUNDAY = date(2026, 3, 7), date(2026, 3, 8)

@@ -27,7 +27,7 @@ from storage.notifications import approval_cards
 from storage.notifications.approval_cards import ApprovalCard
 from storage.outbox import organisation_config
 from storage.people import people_rows
-from storage.rules import lifecycle, spans
+from storage.rules import counted_days, lifecycle
 
 
 async def approve(interaction: Interaction) -> None:
@@ -191,7 +191,7 @@ def form_of_typed(tx: Transaction, filled: Filled, *, by: Caller, now: datetime)
     if draft is None or draft.end_date < draft.start_date:
         return None
     config = organisation_config.of_organisation(tx, by.organisation_id)
-    span = spans.Span(
+    span = counted_days.Span(
         start_date=draft.start_date,
         end_date=draft.end_date,
         start_half_day=draft.start_half_day,
@@ -240,8 +240,8 @@ def _within(draft: Draft, request: LeaveRequest) -> Draft:
 
     The form cannot preset them: its halves stay as they are when another day is picked.
     """
-    leave = spans.of_request(request)
-    span = spans.requested_span(
+    leave = counted_days.span_of(request)
+    span = counted_days.requested_span(
         draft.start_date, draft.end_date, draft.start_half_day, draft.end_half_day
     )
     if (

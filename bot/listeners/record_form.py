@@ -37,7 +37,7 @@ from storage.outbox import organisation_config
 from storage.outbox.organisation_config import OrganisationConfig
 from storage.people import people_lists, people_rows, slack_accounts
 from storage.people.slack_accounts import SlackProfile
-from storage.rules import spans
+from storage.rules import counted_days
 
 _NO_TYPES: Final = gettext_noop("There are no leave types that you can record.")
 _ONE_PERSON: Final = gettext_noop("Record leave for one person at a time.")
@@ -315,7 +315,7 @@ def _replaced(
         return None
     if draft.end_date < draft.start_date:
         return None
-    span = spans.Span(
+    span = counted_days.Span(
         start_date=draft.start_date,
         end_date=draft.end_date,
         start_half_day=draft.start_half_day,

@@ -16,7 +16,7 @@ from storage.base.environment import is_email_contact
 from storage.base.leave_values import LeaveRequest, LeaveType
 from storage.db.pages import Page
 from storage.leave.ledgers import Balance
-from storage.rules.changed_leave import CancelEffect
+from storage.rules.lifecycle import CancelEffect
 
 # A message has at most 50 blocks; App Home shows the complete lists.
 MAX_OWN: Final = 20

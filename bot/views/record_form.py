@@ -17,7 +17,7 @@ from bot.views.request_values import Alerts, Filled
 from storage.base.leave_values import LeaveType
 from storage.base.values import User
 from storage.notifications.approval_cards import ApprovalCard
-from storage.rules.roles import MAX_REASON_LENGTH
+from storage.rules.request_rules import MAX_REASON_LENGTH
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -16,7 +16,7 @@ from bot.blocks.layout import AlertLevel
 from storage.base.errors import FieldError, InvalidInput
 from storage.base.leave_values import LeaveRequest
 from storage.leave.drafts import Draft
-from storage.rules import spans
+from storage.rules import counted_days
 
 FIELDS: Final = (
     ids.LEAVE_TYPE,
@@ -75,7 +75,7 @@ class Filled:
 
     @classmethod
     def with_request(cls, request: LeaveRequest) -> Filled:
-        span = spans.of_request(request)
+        span = counted_days.span_of(request)
         return cls(
             leave_type_id=request.leave_type_id,
             start_date=request.start_date,

@@ -21,7 +21,7 @@ from storage.leave import card_refreshes, leave_amendments, leave_rows
 from storage.outbox import audit, notification_outbox, webhook_outbox
 from storage.outbox.organisation_config import OrganisationConfig
 from storage.people import employment_by_date, public_holidays
-from storage.rules import counted_days, spans
+from storage.rules import counted_days
 
 CauseCode = Literal[
     "working_days_changed",
@@ -234,7 +234,7 @@ def _counted(
 ) -> str:
     """The halves that count by the current rules in the periods; other days as before."""
     now_counted = counted_days.counted_halves(
-        employment_by_date.count(config, user, spans.of_request(request))
+        employment_by_date.count(config, user, counted_days.span_of(request))
     )
     counted = request.counted_halves
     for first_day, last_day in periods:

@@ -27,7 +27,7 @@ from storage.db.pages import Page, PageOf, page_of, position
 from storage.db.rows import day, instant
 from storage.db.tables import LeaveRequestRow
 from storage.people import approvers, colleagues, people_rows
-from storage.rules import spans
+from storage.rules import counted_days
 
 # Pending leave in a list of absences: none, requests assigned to the viewer, or all.
 Pending = Literal["none", "awaiting", "all"]
@@ -104,7 +104,7 @@ def visible(
         scope=scope,
         first_day=first_day.isoformat(),
         last_day=last_day.isoformat(),
-        starts_from=spans.earliest_start(first_day).isoformat(),
+        starts_from=counted_days.earliest_start(first_day).isoformat(),
         cancelled_since=now - timedelta(days=CANCELLED_SHOWN_DAYS),
         limit=MAX_ABSENCES,
     )
@@ -144,7 +144,7 @@ def away(
         scope=scope,
         first_day=first_day.isoformat(),
         last_day=last_day.isoformat(),
-        starts_from=spans.earliest_start(first_day).isoformat(),
+        starts_from=counted_days.earliest_start(first_day).isoformat(),
         after_key=after[0] if after else None,
         after_id=after[1] if after else None,
         pending=pending,

@@ -23,8 +23,7 @@ from storage.outbox import organisation_config
 from storage.outbox.organisation_config import OrganisationConfig
 from storage.people import colleagues, employment_by_date, people_rows, public_holidays
 from storage.rules import counted_days, employment_terms
-from storage.rules.counted_days import AFTERNOON, MORNING, NOTHING
-from storage.rules.spans import Span
+from storage.rules.counted_days import AFTERNOON, MORNING, NOTHING, Span
 
 Scope = Literal["team", "org"]
 

@@ -18,7 +18,7 @@ from storage.db.database import Transaction
 from storage.db.tables import LeaveRequestRow, UserRow
 from storage.leave import leave_balances
 from storage.people import approval_rule, colleagues, people_lists, people_rows
-from storage.rules import spans
+from storage.rules import counted_days
 from storage.rules.counted_days import NOTHING
 
 
@@ -259,9 +259,9 @@ def left_uncovered(
         first_day=max(leave.start_date, today).isoformat(),
         last_day=leave.end_date.isoformat(),
     )
-    span = spans.of_request(leave)
+    span = counted_days.span_of(leave)
     requests = [rows.leave_request(row) for row in found]
-    return [each for each in requests if spans.overlaps(spans.of_request(each), span)]
+    return [each for each in requests if counted_days.overlaps(counted_days.span_of(each), span)]
 
 
 @compiled

@@ -28,7 +28,7 @@ from storage.leave.drafts import Draft
 from storage.leave.request_steps import AMENDED, Requester
 from storage.outbox import organisation_config
 from storage.people import approvers
-from storage.rules import changed_leave, counted_days, lifecycle, roles, spans
+from storage.rules import counted_days, lifecycle, request_rules
 
 Decision = Literal["approved", "declined"]
 
@@ -219,7 +219,7 @@ def _decide(
         if leave_reading.is_always_visible(before, by):
             raise NotYourApproval
         raise NotFound("leave request")
-    override_reason = roles.checked_override(override_reason, user_id=before.user_id, by=by)
+    override_reason = request_rules.checked_override(override_reason, user_id=before.user_id, by=by)
     if amendment is not None and before.amendment_id != amendment.id:
         ended = find_amendment(tx, amendment.id, by=by)
         raise AmendmentEnded(ended.status)
@@ -246,7 +246,7 @@ def _decide(
             requester.config,
             requester.user,
             requester.config.leave_types[before.leave_type_id],
-            spans.of_request(before),
+            counted_days.span_of(before),
             before.counted_halves,
             before.id,
             is_override=after.override_reason is not None,
@@ -274,7 +274,7 @@ def apply_amendment(
     """
     amendment = _open(tx, before, by)
     if amendment.cancels:
-        changed_leave.cancel_effect(
+        lifecycle.cancel_effect(
             before,
             requester.config.leave_types[before.leave_type_id],
             is_own=True,
@@ -314,7 +314,7 @@ def apply_amendment(
         after = ended_interruptions.shortened(before, after)
         gives_back = ended_interruptions.check_fit(tx, config, requester.user, before, after)
     # Its effect does not matter any more, but its days may have passed.
-    changed_leave.effect_of(
+    lifecycle.effect_of(
         before,
         after,
         type_before=types[before.leave_type_id],

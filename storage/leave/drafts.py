@@ -16,14 +16,7 @@ from storage.leave import covers, leave_balances
 from storage.leave.leave_balances import BalanceInputs, BookedLeave
 from storage.outbox.organisation_config import OrganisationConfig
 from storage.people import employment_by_date
-from storage.rules import (
-    changed_leave,
-    counted_days,
-    employment_terms,
-    request_rules,
-    spans,
-    year_balances,
-)
+from storage.rules import counted_days, employment_terms, lifecycle, request_rules, year_balances
 from storage.rules.year_balances import Account, Deduction
 
 # With the longest names and letters of four bytes an event still stays under 20 kB.
@@ -49,7 +42,7 @@ class Draft:
 class Assessment:
     """A checked draft with its counted days. ``inputs.leave`` has the request that it replaces."""
 
-    span: spans.Span
+    span: counted_days.Span
     leave_type: LeaveType
     day_counts: list[counted_days.DayCount]
     counted_halves: str
@@ -146,11 +139,11 @@ def _raising(rule: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
 
 def _span_and_type(
     config: OrganisationConfig, draft: Draft, today: date, replaces: LeaveRequest | None
-) -> tuple[spans.Span, LeaveType]:
-    span = spans.requested_span(
+) -> tuple[counted_days.Span, LeaveType]:
+    span = counted_days.requested_span(
         draft.start_date, draft.end_date, draft.start_half_day, draft.end_half_day
     )
-    if replaces is None or span != spans.of_request(replaces):
+    if replaces is None or span != counted_days.span_of(replaces):
         request_rules.check_dates_in_reach(span, today)
     return span, leave_type_of(config, draft)
 
@@ -174,7 +167,7 @@ def _check_rules(
     config: OrganisationConfig,
     user: User,
     draft: Draft,
-    span: spans.Span,
+    span: counted_days.Span,
     leave_type: LeaveType,
     run: _RunRule,
     today: date,
@@ -185,14 +178,14 @@ def _check_rules(
 ) -> Assessment:
     """``run`` calls each rule; their order decides which error ``check`` raises."""
     note = run(texts.optional_text, draft.note, "note", MAX_NOTE_LENGTH)
-    if replaces is None or not spans.lies_within(span, spans.of_request(replaces)):
+    if replaces is None or not counted_days.lies_within(span, counted_days.span_of(replaces)):
         run(employment_terms.check_employed, span, employment_terms.periods_of(user))
     day_counts = employment_by_date.count(config, user, span)
     adds_leave = True
     if replaces is not None:
-        counted_halves = changed_leave.counted_halves(replaces, day_counts)
+        counted_halves = lifecycle.halves_after_change(replaces, day_counts)
         changed = changed_request(replaces, draft, counted_halves, note)
-        first_added_day = changed_leave.first_added_day(replaces, changed)
+        first_added_day = lifecycle.first_added_day(replaces, changed)
         adds_leave = first_added_day is not None
         run(request_rules.check_working_time, counted_halves)
         run(
@@ -227,7 +220,9 @@ def _check_rules(
         _check_other_leave(
             config, leave_type, inputs, span, counted_halves, replaces_id, run, is_override
         )
-    elif replaces is not None and not spans.lies_within(span, spans.of_request(replaces)):
+    elif replaces is not None and not counted_days.lies_within(
+        span, counted_days.span_of(replaces)
+    ):
         # Days that do not count may count after a change of working days or holidays.
         run(_check_overlap, span, [other for other in inputs.leave if other.id != replaces.id])
     return Assessment(
@@ -276,7 +271,7 @@ def recheck(tx: Transaction, config: OrganisationConfig, user: User, request: Le
     ``before_start_date``, ``after_end_date`` or ``no_working_time``, OverlappingLeave or
     InsufficientAllowance.
     """
-    span = spans.of_request(request)
+    span = counted_days.span_of(request)
     employment_terms.check_employed(span, employment_terms.periods_of(user))
     day_counts = employment_by_date.count(config, user, span)
     counted_halves = counted_days.counted_halves(day_counts)
@@ -298,7 +293,7 @@ def check_other_leave(
     config: OrganisationConfig,
     user: User,
     leave_type: LeaveType,
-    span: spans.Span,
+    span: counted_days.Span,
     counted_halves: str,
     replaces: str | None = None,
     *,
@@ -320,7 +315,7 @@ def _check_other_leave(
     config: OrganisationConfig,
     leave_type: LeaveType,
     inputs: BalanceInputs,
-    span: spans.Span,
+    span: counted_days.Span,
     counted_halves: str,
     replaces: str | None,
     run: _RunRule,
@@ -338,11 +333,11 @@ def _check_other_leave(
         run(check_allowance, leave_type, inputs.account, other_deductions, requested)
 
 
-def _check_overlap(span: spans.Span, others: Iterable[BookedLeave]) -> None:
+def _check_overlap(span: counted_days.Span, others: Iterable[BookedLeave]) -> None:
     for other in others:
         # The dates first: they exclude nearly all leave, at a tenth of the cost.
         is_near = other.start_date <= span.end_date and other.end_date >= span.start_date
-        if is_near and spans.overlaps(span, other.span):
+        if is_near and counted_days.overlaps(span, other.span):
             raise OverlappingLeave(
                 other.id,
                 other.start_date,

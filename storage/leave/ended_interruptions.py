@@ -21,7 +21,7 @@ from storage.leave import drafts, interruptions, leave_reading, leave_rows, requ
 from storage.leave.request_steps import Requester
 from storage.outbox import audit
 from storage.outbox.organisation_config import OrganisationConfig
-from storage.rules import leave_parts, request_rules, spans
+from storage.rules import counted_days, leave_parts, request_rules
 from storage.rules.leave_parts import Part
 
 _DAY: Final = timedelta(days=1)
@@ -33,7 +33,7 @@ def shortened(before: LeaveRequest, after: LeaveRequest) -> LeaveRequest:
     Raises InvalidInput ``interruption_extended`` for another type and for halves that it did not
     have, or ``no_working_time``.
     """
-    span_before, span = spans.of_request(before), spans.of_request(after)
+    span_before, span = counted_days.span_of(before), counted_days.span_of(after)
     if after.leave_type_id != before.leave_type_id:
         raise _extended("leave_type_id")
     if span.first_slot < span_before.first_slot:
@@ -70,7 +70,7 @@ def check_fit(
             config,
             user,
             config.leave_types[interrupted.leave_type_id],
-            spans.of_request(before),
+            counted_days.span_of(before),
             _given_up(before, after),
             before.id,
             is_override=interrupted.override_reason is not None,
@@ -155,7 +155,7 @@ def _freed(before: LeaveRequest, after: LeaveRequest | None) -> list[Part]:
     whole = leave_parts.of_request(before)
     if after is None:
         return [whole]
-    head, _, tail = leave_parts.cut(whole, spans.of_request(after))
+    head, _, tail = leave_parts.cut(whole, counted_days.span_of(after))
     return [part for part in (head, tail) if part is not None]
 
 

@@ -17,7 +17,7 @@ from storage.leave import leave_balances
 from storage.outbox.organisation_config import OrganisationConfig
 from storage.people import employment_by_date
 from storage.rules import free_days
-from storage.rules.spans import Span
+from storage.rules.counted_days import Span
 
 # A free day further ahead is not worth finding.
 _REACH_DAYS: Final = 92

@@ -19,9 +19,9 @@ from storage.leave.request_steps import Requester
 from storage.outbox import notification_outbox
 from storage.outbox.organisation_config import OrganisationConfig
 from storage.people import approvers, employment_by_date
-from storage.rules import changed_leave, leave_parts, request_rules, roles, spans
+from storage.rules import counted_days, leave_parts, lifecycle, request_rules, roles
+from storage.rules.counted_days import Span
 from storage.rules.leave_parts import Part
-from storage.rules.spans import Span
 
 
 def notify_approvers(
@@ -73,7 +73,7 @@ def can_be_interrupted(config: OrganisationConfig, request: LeaveRequest, today:
     return (
         request.status == "approved"
         and request.interrupts is None
-        and request.start_date <= today + changed_leave.INTERRUPTION_OFFERED_BEFORE
+        and request.start_date <= today + lifecycle.INTERRUPTION_OFFERED_BEFORE
         and bool(types_for(config, request.leave_type_id))
     )
 
@@ -91,7 +91,7 @@ def interrupted_by(
             for leave in booked.leave
             if leave.status == "approved"
             and leave_type_id in {each.id for each in types_for(config, leave.leave_type_id)}
-            and spans.lies_within(span, leave.span)
+            and counted_days.lies_within(span, leave.span)
         ),
         None,
     )
@@ -128,7 +128,7 @@ def interrupt(
     _check_caller(tx, before, by=by, today=requester.today)
     request_steps.check_transition(tx, "interrupt", before, by)
     leave_type = _interrupting_type(requester, before, draft, by=by)
-    span = spans.requested_span(
+    span = counted_days.requested_span(
         draft.start_date, draft.end_date, draft.start_half_day, draft.end_half_day
     )
     _check_inside(span, before)
@@ -329,7 +329,7 @@ def _check_reach(
 
 def _check_inside(span: Span, leave: LeaveRequest) -> None:
     """Raises InvalidInput ``outside_leave`` at the first date or half outside."""
-    within = spans.of_request(leave)
+    within = counted_days.span_of(leave)
     if not within.first_slot <= span.first_slot <= within.last_slot:
         edge = leave.start_date if span.first_slot < within.first_slot else leave.end_date
         field = "start_half_day" if span.start_date == edge else "start_date"

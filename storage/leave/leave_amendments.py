@@ -28,7 +28,7 @@ from storage.db.tables import AmendmentRow, UserRow
 from storage.outbox import organisation_config
 from storage.outbox.organisation_config import OrganisationConfig
 from storage.people import employment_by_date
-from storage.rules import changed_leave, counted_days, spans
+from storage.rules import counted_days, lifecycle
 
 
 def find(tx: Transaction, organisation_id: str, amendment_id: str) -> Amendment | None:
@@ -188,14 +188,14 @@ def of_request(
 def counted(
     config: OrganisationConfig, user: User, request: LeaveRequest, amendment: Amendment
 ) -> CountedAmendment:
-    span = spans.Span(
+    span = counted_days.Span(
         start_date=amendment.start_date,
         end_date=amendment.end_date,
         start_half_day=amendment.start_half_day,
         end_half_day=amendment.end_half_day,
     )
     counts = employment_by_date.count(config, user, span)
-    counted_halves = changed_leave.counted_halves(request, counts)
+    counted_halves = lifecycle.halves_after_change(request, counts)
     return CountedAmendment(
         amendment=amendment,
         counted_halves=counted_halves,

@@ -20,7 +20,7 @@ from storage.db.database import Row, Transaction
 from storage.db.tables import AllowanceAdjustmentRow, LeaveRequestRow
 from storage.outbox.organisation_config import OrganisationConfig
 from storage.people import employment_by_date
-from storage.rules import employment_terms, leave_years, request_rules, spans, year_balances
+from storage.rules import counted_days, employment_terms, leave_years, request_rules, year_balances
 from storage.rules.leave_years import LeaveYear, LeaveYearRule
 from storage.rules.year_balances import Account, Adjusted, CarryOver, Deduction
 
@@ -39,8 +39,8 @@ class BookedLeave:
     counted_halves: str
 
     @property
-    def span(self) -> spans.Span:
-        return spans.Span(
+    def span(self) -> counted_days.Span:
+        return counted_days.Span(
             start_date=self.start_date,
             end_date=self.end_date,
             start_half_day=self.start_half_day,

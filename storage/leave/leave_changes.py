@@ -35,8 +35,8 @@ from storage.leave.request_steps import Requester
 from storage.outbox import notification_outbox, organisation_config, webhook_outbox
 from storage.outbox.organisation_config import OrganisationConfig
 from storage.people import approvers
-from storage.rules import changed_leave
-from storage.rules.changed_leave import CancelEffect, Effect
+from storage.rules import lifecycle
+from storage.rules.lifecycle import CancelEffect, Effect
 
 _Event = Literal[
     "leave_request.amendment_requested",
@@ -225,7 +225,7 @@ def cancel(
     is_own = by.user_id == before.user_id
     if is_own and before.status == "approved":
         deciders = request_steps.approvers_of(tx, requester)
-    effect = changed_leave.cancel_effect(
+    effect = lifecycle.cancel_effect(
         before,
         requester.config.leave_types[before.leave_type_id],
         is_own=is_own,
@@ -288,7 +288,7 @@ def cancel_effects(
     has_approver = any(
         request.status == "approved"
         and (
-            changed_leave.has_begun(request, today)
+            lifecycle.has_begun(request, today)
             or config.leave_types[request.leave_type_id].changes_need_approval
         )
         for request in booked
@@ -296,7 +296,7 @@ def cancel_effects(
     effects: dict[str, CancelEffect] = {}
     for request in booked:
         try:
-            effects[request.id] = changed_leave.cancel_effect(
+            effects[request.id] = lifecycle.cancel_effect(
                 request,
                 config.leave_types[request.leave_type_id],
                 is_own=True,
@@ -440,7 +440,7 @@ def plan(
         if before.interrupts is not None:
             after = ended_interruptions.shortened(before, after)
             ended_interruptions.check_fit(tx, config, user, before, after)
-        effect = changed_leave.effect_of(
+        effect = lifecycle.effect_of(
             before,
             after,
             type_before=config.leave_types[before.leave_type_id],

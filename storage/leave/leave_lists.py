@@ -20,7 +20,7 @@ from storage.db.pages import Page, PageOf, page_of, position
 from storage.db.tables import LeaveRequestRow, UserRow
 from storage.outbox import organisation_config
 from storage.people import approvers, people_rows
-from storage.rules import spans
+from storage.rules import counted_days
 
 Sort = Literal["start_date", "-start_date", "created_at", "-created_at"]
 
@@ -75,7 +75,7 @@ def filtered(
         department_id=department_id,
         first_day=from_,
         last_day=to,
-        starts_from=_text(first_day and spans.earliest_start(first_day)),
+        starts_from=_text(first_day and counted_days.earliest_start(first_day)),
         sort=sort,
         **_after(tx, page, bound_to),
     )

@@ -23,9 +23,8 @@ from storage.leave.request_steps import Requester
 from storage.outbox import notification_outbox, organisation_config
 from storage.outbox.organisation_config import OrganisationConfig
 from storage.people import approvers, employment_by_date, slack_syncs
-from storage.rules import counted_days, roles
-from storage.rules.counted_days import NOTHING
-from storage.rules.spans import Span
+from storage.rules import counted_days, request_rules
+from storage.rules.counted_days import NOTHING, Span
 
 
 def submit(tx: Transaction, *, by: Caller, draft: Draft, now: datetime) -> LeaveRequest:
@@ -129,7 +128,7 @@ def edit(
         request_steps.check_transition(tx, "edit", before, by)
     if override_reason == before.override_reason and not _may_override(before, by):
         override_reason = None  # Sent back as it was read.
-    override_reason = roles.checked_override(override_reason, user_id=before.user_id, by=by)
+    override_reason = request_rules.checked_override(override_reason, user_id=before.user_id, by=by)
     draft = Draft(**{name: getattr(before, name) for name in field_names(Draft)} | dict(changes))
     for field in ("leave_type_id", "start_date", "end_date"):
         if getattr(draft, field) is None:
@@ -196,7 +195,7 @@ def create(
     allowance and break the type's notice, length and note rules; it never overlaps. Raises the
     errors of ``leave_requests.submit`` and ``permissions``; then nothing has changed.
     """
-    override_reason = roles.checked_override(override_reason, user_id=user_id, by=by)
+    override_reason = request_rules.checked_override(override_reason, user_id=user_id, by=by)
     if user_id is None or user_id == by.user_id:
         return submit(tx, by=by, draft=draft, now=now)
     if by.user_id is None:

@@ -35,16 +35,7 @@ from storage.outbox import organisation_config
 from storage.outbox.organisation_config import OrganisationConfig
 from storage.people import approvers, colleagues, employment_by_date, people_rows
 from storage.people.colleagues import ColleagueOff
-from storage.rules import (
-    changed_leave,
-    counted_days,
-    free_days,
-    lifecycle,
-    request_rules,
-    roles,
-    spans,
-    year_balances,
-)
+from storage.rules import counted_days, free_days, lifecycle, request_rules, year_balances
 from storage.rules.counted_days import DayLine
 from storage.rules.free_days import Bridge
 from storage.rules.leave_years import LeaveYear
@@ -132,7 +123,7 @@ def preview(
         if user_id is not None:
             raise _not_with_replaces()
         user_id = replaced.user_id
-    override_reason = roles.checked_override(override_reason, user_id=user_id, by=by)
+    override_reason = request_rules.checked_override(override_reason, user_id=user_id, by=by)
     user = people_rows.find(tx, by.organisation_id, user_id or by.user_id)
     if user is None:
         raise recorded_leave.unknown_user() if is_recorded else NotFound("user")
@@ -140,7 +131,7 @@ def preview(
         recorded_leave.check_person(tx, user, by=by, today=today)
     deciders: list[User] = []
     unreachable: list[User] = []
-    effect: changed_leave.Effect | None = None
+    effect: lifecycle.Effect | None = None
     if replaced is not None and replaced.status == "approved":
         deciders, unreachable = approvers.with_unreachable(
             tx, by.organisation_id, user.id, today=today
@@ -245,7 +236,7 @@ def explain(tx: Transaction, request_id: str, *, by: Caller, now: datetime) -> E
     if user is None:
         raise NotFound("leave request")
     config = organisation_config.of_organisation(tx, by.organisation_id)
-    counts = employment_by_date.count(config, user, spans.of_request(request))
+    counts = employment_by_date.count(config, user, counted_days.span_of(request))
     return ExplainedRequest(
         request=request, lines=counted_days.stored_lines(counts, request.counted_halves)
     )

@@ -33,7 +33,7 @@ from storage.leave import (
 from storage.outbox import notification_outbox, organisation_config, webhook_outbox
 from storage.outbox.organisation_config import OrganisationConfig
 from storage.people import approval_rule, approvers, people_rows
-from storage.rules import changed_leave, lifecycle
+from storage.rules import lifecycle
 
 # Why a step was taken: an approver approved the amendment.
 AMENDED: Final = "amendment_approved"
@@ -171,7 +171,7 @@ def _offer_interruption(
 ) -> None:
     """Queue the refresh that offers the requester to interrupt their leave when it begins soon."""
     config = requester.config
-    offered_on = request.start_date - changed_leave.INTERRUPTION_OFFERED_BEFORE
+    offered_on = request.start_date - lifecycle.INTERRUPTION_OFFERED_BEFORE
     is_offered = request.status == "approved" and request.interrupts is None
     if config.is_in_slack and is_offered and offered_on > requester.today:
         midnight = datetime.combine(

@@ -29,8 +29,8 @@ from storage.outbox.organisation_config import OrganisationConfig
 from storage.people import approval_rule, approvers, colleagues, employment_by_date, people_rows
 from storage.people.approvers import MAX_APPROVERS
 from storage.people.colleagues import ColleagueOff
-from storage.rules import counted_days, lifecycle, spans
-from storage.rules.changed_leave import CancelEffect
+from storage.rules import counted_days, lifecycle
+from storage.rules.lifecycle import CancelEffect
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -275,7 +275,7 @@ def cards(
     amendment = shown_amendment(config, people, request, newest)
     shown = amended(request, amendment)
     off = colleagues.off_with(
-        tx, organisation_id, requester, spans.of_request(shown), includes_pending=True
+        tx, organisation_id, requester, counted_days.span_of(shown), includes_pending=True
     )
     is_reversible = (
         not lifecycle.is_undecided(request)
@@ -388,7 +388,7 @@ def _cover(
         return None
     days_off: list[date] = []
     if lifecycle.is_undecided(request):
-        worked = employment_by_date.count(config, cover, spans.of_request(request))
+        worked = employment_by_date.count(config, cover, counted_days.span_of(request))
         days_off = covers.days_off(
             tx,
             config.organisation.id,

@@ -18,7 +18,7 @@ from storage.db.database import Row, Transaction
 from storage.db.tables import LeaveRequestRow, LeaveTypeRow, UserRow
 from storage.outbox.organisation_config import OrganisationConfig
 from storage.people import colleagues, people_rows, public_holidays
-from storage.rules import counted_days, spans
+from storage.rules import counted_days
 from storage.rules.counted_days import AFTERNOON, MORNING, NOTHING
 
 MAX_SHOWN: Final = 100
@@ -94,7 +94,7 @@ def _leave(
         department_id=department_id,
         first_day=first.isoformat(),
         last_day=last.isoformat(),
-        starts_from=spans.earliest_start(first).isoformat(),
+        starts_from=counted_days.earliest_start(first).isoformat(),
         limit=MAX_SHOWN,
     )
     return leave, leave[0].total if leave else 0

@@ -16,7 +16,7 @@ from storage.db import rows
 from storage.db.compiled import Expr, Param, compiled, json_table
 from storage.db.database import Row, Transaction
 from storage.db.tables import DepartmentRow, LeaveRequestRow, LeaveTypeRow, UserRow
-from storage.rules import spans
+from storage.rules import counted_days
 
 # How many are named; of the others, only the number is shown.
 MAX_NAMED: Final = 10
@@ -62,7 +62,7 @@ def off_with(
     tx: Transaction,
     organisation_id: str,
     user: User,
-    span: spans.Span,
+    span: counted_days.Span,
     *,
     includes_pending: bool,
 ) -> ColleaguesOff:
@@ -85,7 +85,7 @@ def off_with(
 def off_with_each(
     tx: Transaction,
     organisation_id: str,
-    asked: Mapping[str, tuple[User, spans.Span]],
+    asked: Mapping[str, tuple[User, counted_days.Span]],
     *,
     includes_pending: bool,
 ) -> dict[str, ColleaguesOff]:
@@ -113,7 +113,7 @@ def off_with_each(
     }
 
 
-def _asked(request_id: str, user: User, span: spans.Span) -> dict[str, object]:
+def _asked(request_id: str, user: User, span: counted_days.Span) -> dict[str, object]:
     return {
         "request_id": request_id,
         "user_id": user.id,
@@ -124,7 +124,7 @@ def _asked(request_id: str, user: User, span: spans.Span) -> dict[str, object]:
 
 
 def _in_same_halves(
-    team_leave: Iterable[Row], span: spans.Span, *, includes_pending: bool
+    team_leave: Iterable[Row], span: counted_days.Span, *, includes_pending: bool
 ) -> ColleaguesOff:
     first_day, last_day = span.start_date.isoformat(), span.end_date.isoformat()
     same_halves = [
@@ -132,7 +132,7 @@ def _in_same_halves(
         for row in team_leave
         # Leave that shares only one day may be in its other half.
         if (row.start_date < last_day and row.end_date > first_day)
-        or spans.overlaps(span, _span(row))
+        or counted_days.overlaps(span, _span(row))
     ]
     shown = [row for row in same_halves if includes_pending or row.status != "pending"]
     shown.sort(key=lambda row: (row.start_date, row.id))
@@ -143,8 +143,8 @@ def _in_same_halves(
     )
 
 
-def _span(row: Row) -> spans.Span:
-    return spans.Span(
+def _span(row: Row) -> counted_days.Span:
+    return counted_days.Span(
         start_date=rows.day(row.start_date),
         end_date=rows.day(row.end_date),
         start_half_day=row.start_half_day,

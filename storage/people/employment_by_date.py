@@ -12,9 +12,8 @@ from storage.base.values import EmploymentRecord, User
 from storage.outbox.organisation_config import OrganisationConfig
 from storage.people import public_holidays
 from storage.rules import counted_days, employment_terms
-from storage.rules.counted_days import DayCount
+from storage.rules.counted_days import DayCount, Span
 from storage.rules.employment_terms import Entitlement, Grant
-from storage.rules.spans import Span
 
 AllowanceSource = Literal["user", "department", "organisation"]
 

@@ -16,8 +16,8 @@ from typing import Any, Final, Literal, TypeVar
 
 from storage.base.errors import FieldError, InvalidInput, Sentence
 from storage.base.values import Employment, EmploymentPeriod, EmploymentRecord, User
+from storage.rules.counted_days import Span
 from storage.rules.leave_years import LeaveYear
-from storage.rules.spans import Span
 
 
 def periods_of(user: User) -> tuple[EmploymentPeriod, ...]:

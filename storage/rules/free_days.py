@@ -11,8 +11,7 @@ from pydantic import ConfigDict, Field
 
 from storage.base.values import About
 from storage.rules import counted_days
-from storage.rules.counted_days import NOTHING, DayCount
-from storage.rules.spans import Span
+from storage.rules.counted_days import NOTHING, DayCount, Span
 
 
 def first_free(counts: Iterable[DayCount], booked: Sequence[Span]) -> date | None:

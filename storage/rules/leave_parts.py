@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from datetime import date
 
 from storage.base.leave_values import LeaveRequest
-from storage.rules import counted_days, spans
-from storage.rules.spans import Span
+from storage.rules import counted_days
+from storage.rules.counted_days import Span
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -23,7 +23,7 @@ class Part:
 
 
 def of_request(request: LeaveRequest) -> Part:
-    return Part(span=spans.of_request(request), counted_halves=request.counted_halves)
+    return Part(span=counted_days.span_of(request), counted_halves=request.counted_halves)
 
 
 def with_part(request: LeaveRequest, part: Part) -> LeaveRequest:
@@ -51,7 +51,7 @@ def cut(leave: Part, span: Span) -> tuple[Part | None, Part | None, Part | None]
 def _between(leave: Part, first_slot: int, last_slot: int) -> Part | None:
     if first_slot > last_slot:
         return None
-    span = spans.of_slots(first_slot, last_slot)
+    span = counted_days.span_of_slots(first_slot, last_slot)
     start_ordinal = leave.span.start_date.toordinal()
     counted_halves = "".join(
         str(
@@ -80,6 +80,6 @@ def join(first: Part, second: Part) -> Part:
     else:
         counted_halves = before + after
     return Part(
-        span=spans.of_slots(first.span.first_slot, second.span.last_slot),
+        span=counted_days.span_of_slots(first.span.first_slot, second.span.last_slot),
         counted_halves=counted_halves,
     )

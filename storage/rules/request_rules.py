@@ -1,4 +1,4 @@
-"""Checks of a requested leave: dates, working time, the rules of its type and the allowance."""
+"""Checks of requested leave: dates, working time, the rules of its type, allowance, overrides."""
 
 from __future__ import annotations
 
@@ -13,14 +13,16 @@ from storage.base.errors import (
     HalfDays,
     InsufficientAllowance,
     InvalidInput,
+    OverrideNotAllowed,
     Sentence,
 )
 from storage.base.leave_values import LeaveRequest, LeaveType
-from storage.rules.counted_days import DayCount
+from storage.base.values import Caller
+from storage.rules.counted_days import DayCount, Span
 from storage.rules.leave_years import LeaveYear
-from storage.rules.spans import Span
 
 MAX_YEARS: Final = 2
+MAX_REASON_LENGTH: Final = 1_000
 # Leave that needs no approval is usually requested when it begins.
 _USUAL_DAYS_AHEAD: Final = 7
 
@@ -224,3 +226,30 @@ def check_allowance(demands: Iterable[YearDemand], *, allow_overdraft: bool) -> 
 
 def is_short(demand: YearDemand) -> bool:
     return demand.needed_half_days > max(demand.remaining_half_days, 0)
+
+
+def checked_override(reason: str | None, *, user_id: str | None, by: Caller) -> str | None:
+    """The reason, stripped; None if there is none. ``user_id`` is whose leave it is.
+
+    Raises OverrideNotAllowed, or InvalidInput ``override_of_own_leave``,
+    ``override_without_reason``, ``invalid_length`` or ``control_character``.
+    """
+    if reason is None:
+        return None
+    if not by.is_admin:
+        raise OverrideNotAllowed
+    if user_id is None or user_id == by.user_id:
+        raise InvalidInput.of(
+            "override_reason",
+            "override_of_own_leave",
+            "Rules can only be overridden for another person's leave. To record leave for them, "
+            "send their user_id as well.",
+        )
+    checked = texts.optional_text(reason, "override_reason", MAX_REASON_LENGTH)
+    if checked is None:
+        raise InvalidInput.of(
+            "override_reason",
+            "override_without_reason",
+            "Say why the rules are overridden, or omit override_reason.",
+        )
+    return checked

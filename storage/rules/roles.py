@@ -1,19 +1,17 @@
-"""The permissions of each role over people, and who may override rules of leave."""
+"""The permissions of each role over people."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from storage.base import texts
-from storage.base.errors import InsufficientRole, InvalidInput, NotYourField, OverrideNotAllowed
+from storage.base.errors import InsufficientRole, NotYourField
 from storage.base.leave_values import LeaveType
 from storage.base.values import ROLES, Caller, Role
 
 # The fields that people may change themselves; only admins change the others.
 EDITABLE_BY_SELF: Final = frozenset({"first_name", "last_name", "job_title"})
 
-MAX_REASON_LENGTH: Final = 1_000
 
 _RANK: Final[Mapping[str, int]] = {role: rank for rank, role in enumerate(ROLES)}
 
@@ -52,30 +50,3 @@ def check_own_fields(fields: Iterable[str]) -> None:
     forbidden = sorted(set(fields) - EDITABLE_BY_SELF)
     if forbidden:
         raise NotYourField(forbidden)
-
-
-def checked_override(reason: str | None, *, user_id: str | None, by: Caller) -> str | None:
-    """The reason, stripped; None if there is none. ``user_id`` is whose leave it is.
-
-    Raises OverrideNotAllowed, or InvalidInput ``override_of_own_leave``,
-    ``override_without_reason``, ``invalid_length`` or ``control_character``.
-    """
-    if reason is None:
-        return None
-    if not by.is_admin:
-        raise OverrideNotAllowed
-    if user_id is None or user_id == by.user_id:
-        raise InvalidInput.of(
-            "override_reason",
-            "override_of_own_leave",
-            "Rules can only be overridden for another person's leave. To record leave for them, "
-            "send their user_id as well.",
-        )
-    checked = texts.optional_text(reason, "override_reason", MAX_REASON_LENGTH)
-    if checked is None:
-        raise InvalidInput.of(
-            "override_reason",
-            "override_without_reason",
-            "Say why the rules are overridden, or omit override_reason.",
-        )
-    return checked

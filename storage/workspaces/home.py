@@ -36,8 +36,8 @@ from storage.outbox import organisation_config
 from storage.outbox.organisation_config import OrganisationConfig
 from storage.people import colleagues, people_rows
 from storage.people.colleagues import ColleagueOff
-from storage.rules import spans
-from storage.rules.changed_leave import CancelEffect
+from storage.rules import counted_days
+from storage.rules.lifecycle import CancelEffect
 from storage.workspaces import setup_checklist
 from storage.workspaces.setup_checklist import Checklist
 
@@ -326,7 +326,7 @@ def _with_card_facts(tx: Transaction, config: OrganisationConfig, page: Page[Ite
         tx,
         config.organisation.id,
         {
-            request.id: (requesters[request.user_id], spans.of_request(request))
+            request.id: (requesters[request.user_id], counted_days.span_of(request))
             for request in shown.values()
         },
         includes_pending=True,

@@ -26,9 +26,8 @@ from storage.base.errors import (
 )
 from storage.base.leave_values import LEAVE_STATUSES, LeaveType
 from storage.db.database import Database
-from storage.rules import counted_days, holiday_calendar, leave_years, request_rules, spans
-from storage.rules.counted_days import DayCount
-from storage.rules.spans import Span
+from storage.rules import counted_days, holiday_calendar, leave_years, request_rules
+from storage.rules.counted_days import DayCount, Span
 from storage.webhooks import webhooks
 from tests import catalogues
 from tests.bot.world import World
@@ -85,9 +84,9 @@ def with_figures() -> list[DomainError]:
                 Span(start_date=date(2029, 1, 1), end_date=date(2029, 1, 2)), start
             ),
             lambda: request_rules.check_working_time(""),
-            lambda: spans.requested_span(end, start),
-            lambda: spans.requested_span(start, date(2028, 8, 7)),
-            lambda: spans.requested_span(start, start, "pm", "am"),
+            lambda: counted_days.requested_span(end, start),
+            lambda: counted_days.requested_span(start, date(2028, 8, 7)),
+            lambda: counted_days.requested_span(start, start, "pm", "am"),
             lambda: counted_days.check_working_days([]),
             lambda: counted_days.check_working_days(["sunday", "funday", "sunday"]),
             lambda: amounts.half_days_of(0.3, "days"),

@@ -23,9 +23,9 @@ from storage.leave.ledgers import Balance
 from storage.outbox import organisation_config
 from storage.outbox.organisation_config import OrganisationConfig
 from storage.people import employment_by_date, people_rows
-from storage.rules import counted_days, employment_terms, spans
+from storage.rules import counted_days, employment_terms
+from storage.rules.counted_days import Span
 from storage.rules.leave_years import LeaveYear
-from storage.rules.spans import Span
 from tests.builders import NOW
 
 LIVE: Final = ("pending", "approved")
@@ -105,7 +105,7 @@ def read(
         key=lambda request: (
             request.status not in LIVE,
             in_order.index(request.user_id),
-            spans.of_request(request).first_slot,
+            counted_days.span_of(request).first_slot,
         )
     )
     return Snapshot(
@@ -174,9 +174,11 @@ def check(before: Snapshot, after: Snapshot, *, overdrawn: Collection[str]) -> N
 def _check_leave(snapshot: Snapshot, person: PersonSnapshot) -> None:
     """No half is taken twice, and each counts by the rules of its day."""
     for one, other in combinations(person.leave, 2):
-        assert not spans.overlaps(spans.of_request(one), spans.of_request(other))
+        assert not counted_days.overlaps(counted_days.span_of(one), counted_days.span_of(other))
     for request in person.leave:
-        counts = employment_by_date.count(snapshot.config, person.user, spans.of_request(request))
+        counts = employment_by_date.count(
+            snapshot.config, person.user, counted_days.span_of(request)
+        )
         assert request.counted_halves == counted_days.counted_halves(counts)
         assert request.total_half_days == counted_days.total_half_days(request.counted_halves)
         assert request.end_date <= (person.user.end_date or date.max)
@@ -258,7 +260,7 @@ def time_of(leave: Absence | Amendment | Draft | LeaveRequest | Span) -> dict[st
 
 
 def _facts(request: LeaveRequest) -> tuple[Any, ...]:
-    span = spans.of_request(request)
+    span = counted_days.span_of(request)
     return (
         request.user_id,
         span.first_slot,

@@ -9,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storage.rules import counted_days, free_days
-from storage.rules.counted_days import WHOLE_DAY, Holiday
+from storage.rules.counted_days import WHOLE_DAY, Holiday, Span
 from storage.rules.free_days import Bridge
-from storage.rules.spans import Span
 from tests.spans import FIVE_DAYS
 
 # Ascension Day 2026 is a Thursday.

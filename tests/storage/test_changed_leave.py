@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from storage.base.errors import InvalidInput
 from storage.base.leave_values import HalfDay, LeaveRequest, LeaveType
-from storage.rules import changed_leave, counted_days, spans
-from storage.rules.changed_leave import Effect
-from storage.rules.spans import Span
+from storage.rules import counted_days, lifecycle
+from storage.rules.counted_days import Span
+from storage.rules.lifecycle import Effect
 from tests.values import ANNUAL
 
 # A Wednesday.
@@ -69,7 +69,7 @@ def effect(before: LeaveRequest, after: LeaveRequest, **how: Any) -> Effect | st
     types = {leave_type.id: leave_type for leave_type in (ANNUAL, SICK, STRICT)}
     arguments: dict[str, Any] = {"is_by_admin": False, "has_approver": True} | how
     try:
-        return changed_leave.effect_of(
+        return lifecycle.effect_of(
             before,
             after,
             type_before=types[before.leave_type_id],
@@ -166,9 +166,9 @@ def test_a_change_that_no_one_could_approve_applies_at_once(before: LeaveRequest
 
 def test_days_that_stay_as_they_are_keep_their_count() -> None:
     stored = replace(PAST, counted_halves="03333")
-    span = replace(spans.of_request(PAST), end_date=date(2026, 8, 11))
+    span = replace(counted_days.span_of(PAST), end_date=date(2026, 8, 11))
 
-    counted = changed_leave.counted_halves(stored, counted_days.count_days(span, WEEK, {}))
+    counted = lifecycle.halves_after_change(stored, counted_days.count_days(span, WEEK, {}))
 
     assert counted == "033330033"
 

@@ -6,7 +6,7 @@ from datetime import date
 
 from storage.db.database import Database, Transaction
 from storage.people import colleagues
-from storage.rules import spans
+from storage.rules import counted_days
 from tests.builders import Acme, a_department, a_person, a_request
 
 MONDAY, TUESDAY = date(2026, 8, 3), date(2026, 8, 4)
@@ -32,7 +32,7 @@ def test_many_requests_have_the_colleagues_of_each(database: Database, acme: Acm
     ]
     people = {person.id: person for person in (head, ada, alan, zoe, eve, dora)}
     pairs = {
-        request.id: (people[request.user_id], spans.of_request(request)) for request in requests
+        request.id: (people[request.user_id], counted_days.span_of(request)) for request in requests
     }
 
     def both(tx: Transaction) -> None:

@@ -10,9 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storage.base.leave_values import HalfDay
-from storage.rules import counted_days, spans
-from storage.rules.counted_days import AFTERNOON, MORNING, NOTHING, WHOLE_DAY, Holiday, WorkingWeek
-from storage.rules.spans import Span
+from storage.rules import counted_days
+from storage.rules.counted_days import (
+    AFTERNOON,
+    MORNING,
+    NOTHING,
+    WHOLE_DAY,
+    Holiday,
+    Span,
+    WorkingWeek,
+)
 from tests.spans import FIVE_DAYS, FRIDAY, MONDAY, SATURDAY, SUNDAY, WEDNESDAY, any_span
 
 NO_HOLIDAYS: Mapping[date, Holiday] = {}
@@ -57,14 +64,14 @@ HALF_DAY_TABLE = [
 def test_half_days_select_the_requested_halves(
     end_date: date, start_half_day: HalfDay | None, end_half_day: HalfDay | None, halves: str
 ) -> None:
-    span = spans.requested_span(MONDAY, end_date, start_half_day, end_half_day)
+    span = counted_days.requested_span(MONDAY, end_date, start_half_day, end_half_day)
 
     assert stored(span, FIVE_DAYS, NO_HOLIDAYS) == halves
     assert (span.start_half_day, span.end_half_day) == (start_half_day, end_half_day)
 
 
 def test_366_days_are_still_one_request() -> None:
-    span = spans.requested_span(MONDAY, MONDAY + timedelta(days=365))
+    span = counted_days.requested_span(MONDAY, MONDAY + timedelta(days=365))
 
     assert len(counted_days.count_days(span, FIVE_DAYS, NO_HOLIDAYS)) == 366
 
@@ -101,7 +108,7 @@ def test_a_date_counts_requested_working_halves_without_holidays(
     holidays = {} if holiday is None else {MONDAY: Holiday(name="Feast", halves=holiday)}
 
     [day] = counted_days.count_days(
-        spans.requested_span(MONDAY, MONDAY, *requested),
+        counted_days.requested_span(MONDAY, MONDAY, *requested),
         counted_days.working_week((week_entry,)),
         holidays,
     )
@@ -111,13 +118,13 @@ def test_a_date_counts_requested_working_halves_without_holidays(
 
 
 def test_a_half_day_on_a_day_off_does_not_reduce_other_days() -> None:
-    span = spans.requested_span(FRIDAY, SUNDAY, None, "am")
+    span = counted_days.requested_span(FRIDAY, SUNDAY, None, "am")
 
     assert stored(span, FIVE_DAYS, NO_HOLIDAYS) == "300"
 
 
 def test_every_date_is_counted_in_order() -> None:
-    span = spans.requested_span(FRIDAY, MONDAY + timedelta(days=7), "pm")
+    span = counted_days.requested_span(FRIDAY, MONDAY + timedelta(days=7), "pm")
     holidays = {MONDAY + timedelta(days=7): Holiday(name="Feast")}
 
     assert [
@@ -169,7 +176,7 @@ def test_splitting_a_span_never_changes_the_total(
 def _span_of_slots(first_slot: int, last_slot: int) -> Span | None:
     if first_slot > last_slot:
         return None
-    return spans.requested_span(
+    return counted_days.requested_span(
         date.fromordinal(first_slot // 2),
         date.fromordinal(last_slot // 2),
         "pm" if first_slot % 2 else "am",

@@ -30,7 +30,7 @@ from storage.leave import decisions, leave_requests, leave_rows, ledgers
 from storage.leave.drafts import Draft
 from storage.outbox import organisation_config
 from storage.people import employment_by_date, holiday_sets, people_rows
-from storage.rules import counted_days, employment_terms, spans
+from storage.rules import counted_days, employment_terms
 from tests import outside
 from tests.builders import (
     NOW,
@@ -696,7 +696,7 @@ def check_leave_and_balance(database: Database, acme: Acme, ada: User) -> None:
     config = database.read_now(organisation_config.of_organisation, acme.id)
     standing = database.read_now(leave_rows.current_of, acme.id, ada.id, date(2026, 1, 1))
     for request in standing:
-        counts = employment_by_date.count(config, ada, spans.of_request(request))
+        counts = employment_by_date.count(config, ada, counted_days.span_of(request))
         assert request.counted_halves == counted_days.counted_halves(counts)
         assert request.total_half_days == sum(count.half_days for count in counts)
         assert ada.end_date is None or request.end_date <= ada.end_date

@@ -15,9 +15,9 @@ from storage.base.values import EmploymentRecord, Organisation, User
 from storage.outbox.organisation_config import OrganisationConfig
 from storage.people import employment_by_date
 from storage.rules import counted_days, employment_terms
+from storage.rules.counted_days import Span
 from storage.rules.employment_terms import Entitlement, Grant, Step
 from storage.rules.leave_years import LeaveYear
-from storage.rules.spans import Span
 from tests.spans import any_span
 from tests.values import LONG_AGO
 

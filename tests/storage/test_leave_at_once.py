@@ -21,7 +21,7 @@ from storage.base.leave_values import LeaveRequest
 from storage.db.database import Database
 from storage.leave import decisions, interruptions, leave_changes, leave_requests
 from storage.leave.drafts import Draft
-from storage.rules import spans
+from storage.rules import counted_days
 from tests.builders import NOW
 from tests.storage import snapshots, steps
 from tests.storage.office import Office, an_office
@@ -60,9 +60,9 @@ def _acts(office: Office, request: LeaveRequest, random: Random) -> Mapping[str,
     by_ada, by_owner, by_grace = office.caller(ada), office.owner, office.grace
 
     def some(leave: LeaveRequest) -> dict[str, Any]:
-        span = spans.of_request(leave)
+        span = counted_days.span_of(leave)
         ends = random.choices(range(span.first_slot, span.last_slot + 1), k=2)
-        return snapshots.time_of(spans.of_slots(min(ends), max(ends)))
+        return snapshots.time_of(counted_days.span_of_slots(min(ends), max(ends)))
 
     def interrupt(code: str) -> Act:
         draft = Draft(leave_type_id=office.types[code], **some(request))

@@ -28,8 +28,8 @@ from storage.base.values import Caller
 from storage.db.database import Database
 from storage.leave import decisions, interruptions, leave_changes, leave_requests
 from storage.leave.drafts import Draft
-from storage.rules import employment_terms, lifecycle, spans
-from storage.rules.spans import Span
+from storage.rules import counted_days, employment_terms, lifecycle
+from storage.rules.counted_days import Span
 from tests.builders import NOW
 from tests.storage import snapshots
 from tests.storage.office import LEAVE_YEARS, an_office, drafts, employment, some_days
@@ -328,12 +328,12 @@ class Sequence(RuleBasedStateMachine):
 
     def _has_adjoining_part(self, interruption: LeaveRequest) -> bool:
         """Whether a half beside the interruption is approved leave that it interrupted."""
-        span = spans.of_request(interruption)
+        span = counted_days.span_of(interruption)
         return any(
             request.id == interruption.interrupts
             and request.status == "approved"
-            and spans.of_request(request).first_slot <= span.last_slot + 1
-            and spans.of_request(request).last_slot >= span.first_slot - 1
+            and counted_days.span_of(request).first_slot <= span.last_slot + 1
+            and counted_days.span_of(request).last_slot >= span.first_slot - 1
             for request in self.snapshot.requests
         )
 
@@ -372,7 +372,7 @@ def _part(request: LeaveRequest, begin: int, length: int) -> Span:
     """Some of the halves that the request counts, or all of its time if it counts none."""
     counted = snapshots.halves_of(request)
     part = counted[begin % len(counted) :][:length] if counted else None
-    return spans.of_slots(part[0], part[-1]) if part else spans.of_request(request)
+    return counted_days.span_of_slots(part[0], part[-1]) if part else counted_days.span_of(request)
 
 
 @pytest.mark.slow

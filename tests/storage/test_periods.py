@@ -15,9 +15,9 @@ from storage.base.values import EmploymentPeriod, User
 from storage.db.database import Database
 from storage.leave import adjustments, ledgers
 from storage.rules import employment_terms, year_balances
+from storage.rules.counted_days import Span
 from storage.rules.employment_terms import Entitlement, Grant
 from storage.rules.leave_years import LeaveYearRule
-from storage.rules.spans import Span
 from storage.rules.year_balances import Account, Adjusted, CarryOver, Deduction
 from tests.builders import (
     NOW,

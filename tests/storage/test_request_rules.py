@@ -13,11 +13,10 @@ from storage.base.errors import (
 )
 from storage.base.leave_values import LEAVE_STATUSES, LeaveStatus, LeaveType
 from storage.rules import counted_days, lifecycle, request_rules
-from storage.rules.counted_days import DayCount
+from storage.rules.counted_days import DayCount, Span
 from storage.rules.leave_years import LeaveYear
 from storage.rules.lifecycle import Action
 from storage.rules.request_rules import YearDemand
-from storage.rules.spans import Span
 from tests.values import ANNUAL
 
 TODAY = date(2026, 3, 2)  # A Monday.

@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 
 from storage.base.errors import InvalidInput
 from storage.base.leave_values import HalfDay
-from storage.rules import counted_days, leave_parts, spans
-from storage.rules.counted_days import AFTERNOON, MORNING, NOTHING, WHOLE_DAY
+from storage.rules import counted_days, leave_parts
+from storage.rules.counted_days import AFTERNOON, MORNING, NOTHING, WHOLE_DAY, Span
 from storage.rules.leave_parts import Part
-from storage.rules.spans import Span
 from tests.spans import FIVE_DAYS, FRIDAY, MONDAY, SATURDAY, SUNDAY, WEDNESDAY, any_span
 
 
@@ -48,7 +47,7 @@ def test_an_impossible_span_is_refused_at_its_field(
     code: str,
 ) -> None:
     with pytest.raises(InvalidInput) as refusal:
-        spans.requested_span(MONDAY, end_date, start_half_day, end_half_day)
+        counted_days.requested_span(MONDAY, end_date, start_half_day, end_half_day)
 
     assert refusal.value.code == code
     assert [(error.pointer, error.code) for error in refusal.value.errors] == [(pointer, code)]
@@ -90,15 +89,15 @@ def test_an_impossible_span_is_refused_at_its_field(
     ],
 )
 def test_overlap_is_counted_in_halves(first: Span, second: Span, shared: bool) -> None:
-    assert spans.overlaps(first, second) is shared
-    assert spans.overlaps(second, first) is shared
+    assert counted_days.overlaps(first, second) is shared
+    assert counted_days.overlaps(second, first) is shared
 
 
 @given(any_span(), any_span())
 def test_spans_overlap_when_they_share_a_half(first: Span, second: Span) -> None:
-    assert spans.overlaps(first, second) == bool(slots(first) & slots(second))
-    assert spans.overlaps(first, second) == spans.overlaps(second, first)
-    assert spans.overlaps(first, first)
+    assert counted_days.overlaps(first, second) == bool(slots(first) & slots(second))
+    assert counted_days.overlaps(first, second) == counted_days.overlaps(second, first)
+    assert counted_days.overlaps(first, first)
 
 
 @given(any_span())
@@ -189,7 +188,7 @@ def leave_and_inner_span(draw: st.DrawFn) -> tuple[Part, Span]:
         for number in range((span.end_date - span.start_date).days + 1)
     ]
     first_slot = draw(st.integers(span.first_slot, span.last_slot))
-    inner = spans.of_slots(first_slot, draw(st.integers(first_slot, span.last_slot)))
+    inner = counted_days.span_of_slots(first_slot, draw(st.integers(first_slot, span.last_slot)))
     return Part(span=span, counted_halves="".join(map(str, counted))), inner
 
 
