@@ -19,7 +19,7 @@ from storage.calendars.feed_owners import FeedOwner
 from storage.db.database import Transaction
 from storage.outbox import organisation_config
 from storage.outbox.organisation_config import OrganisationConfig
-from storage.people import public_holidays
+from storage.people import employment_by_date
 from storage.rules.counted_days import AFTERNOON, MORNING
 
 # Feeds show twelve months back and twenty-four ahead.
@@ -122,7 +122,7 @@ def _holidays(
         updated_at = max(
             created_at.get(country_code, config.organisation.created_at), owner.sequence_at
         )
-        by_day = public_holidays.holidays_between(
+        by_day = employment_by_date.holidays_between(
             config, country_code, max(begin, first_day), min(end, last_day)
         )
         for day, holiday in sorted(by_day.items()):

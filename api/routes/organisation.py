@@ -31,7 +31,7 @@ from storage.base.calendar_values import HolidaySet
 from storage.base.values import About, Id, LeaveYearType, Organisation
 from storage.db.database import Transaction
 from storage.outbox.organisation_config import OrganisationConfig
-from storage.people import holiday_sets, people_changes, public_holidays
+from storage.people import employment_by_date, holiday_sets, people_changes
 from storage.rules import holiday_calendar
 
 ORGANISATION = Tag(
@@ -303,7 +303,7 @@ def _shown(config: OrganisationConfig, holiday_set: HolidaySet, now: datetime) -
         "has_regions": holiday_calendar.has_regions(code),
         "categories": list(holiday_set.categories),
         "available_categories": list(holiday_calendar.categories(code)),
-        "holiday_count": public_holidays.holiday_count(config, code, now.year),
+        "holiday_count": employment_by_date.holiday_count(config, code, now.year),
         "created_at": holiday_set.created_at,
     }
 

@@ -18,7 +18,7 @@ from storage.base.calendar_values import Country, HolidayOnDate, HolidayOverride
 from storage.base.leave_values import HalfDay
 from storage.base.values import local_day
 from storage.db.database import Transaction
-from storage.people import holiday_sets, public_holidays
+from storage.people import employment_by_date, holiday_sets
 from storage.rules import holiday_calendar
 
 _SET = "/organisation/public-holiday-sets/{id}"
@@ -49,8 +49,8 @@ class HolidaysOfYear(Query):
     year: Annotated[
         int | None,
         Field(
-            ge=public_holidays.EARLIEST_YEAR,
-            le=public_holidays.LATEST_YEAR,
+            ge=employment_by_date.EARLIEST_YEAR,
+            le=employment_by_date.LATEST_YEAR,
             description="A calendar year; by default the current one.",
         ),
     ] = None
@@ -75,7 +75,7 @@ def holidays(
     config = context.config(tx)
     holiday_set = holiday_sets.get(config, context.id)
     year = query.year or local_day(context.now, config.organisation.timezone).year
-    holidays = public_holidays.year_of(config, holiday_set.country_code, year)
+    holidays = employment_by_date.holidays_of_year(config, holiday_set.country_code, year)
     return whole(holidays)
 
 

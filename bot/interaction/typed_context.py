@@ -16,7 +16,7 @@ from storage.db.database import Transaction
 from storage.leave import form_defaults
 from storage.outbox import organisation_config
 from storage.outbox.organisation_config import OrganisationConfig
-from storage.people import people_lists, people_rows, public_holidays
+from storage.people import employment_by_date, people_lists, people_rows
 from storage.rules import counted_days
 
 # Public holidays that move may be more than a year apart.
@@ -52,9 +52,9 @@ def of_person(tx: Transaction, user: User, *, by: Caller, now: datetime) -> Pars
 
 def _next_holidays(config: OrganisationConfig, user: User, today: date) -> dict[str, date]:
     """The next public holiday of each name, in English and in the person's language."""
-    code = public_holidays.country_code_of(config, user)
+    code = employment_by_date.country_code_of(config, user)
     until = today + timedelta(days=_MAX_DAYS_TO_HOLIDAY)
-    days = public_holidays.holidays_between(config, code, today, until)
+    days = employment_by_date.holidays_between(config, code, today, until)
     return {
         typed_names.plain(name): day
         for day, holiday in sorted(days.items(), reverse=True)

@@ -26,7 +26,7 @@ from storage.base.values import Caller, local_day
 from storage.db.database import Transaction
 from storage.db.pages import Page
 from storage.outbox import organisation_config
-from storage.people import holiday_sets, public_holidays
+from storage.people import employment_by_date, holiday_sets
 from storage.rules import holiday_calendar
 
 NAME: Final = "settings.holidays"
@@ -84,7 +84,7 @@ def _read_list(tx: Transaction, interaction: Interaction, by: Caller, cursor: st
     config = organisation_config.of_organisation(tx, by.organisation_id)
     today = local_day(interaction.now, config.organisation.timezone)
     codes = [holiday_set.country_code for holiday_set in page.items]
-    ahead = {code: public_holidays.ahead_of(config, code, today) for code in codes}
+    ahead = {code: employment_by_date.holidays_ahead(config, code, today) for code in codes}
     names = {code: holiday_calendar.country_name(code, locale()) for code in codes}
     coming = {
         code: next(day for day in days if day.is_holiday)
@@ -189,7 +189,7 @@ def _read_overrides(
     return overrides_view(
         holiday_set,
         holiday_calendar.country_name(holiday_set.country_code, locale()),
-        public_holidays.ahead_of(config, holiday_set.country_code, today),
+        employment_by_date.holidays_ahead(config, holiday_set.country_code, today),
         holiday_overrides.page(tx, set_id, screen.page_of(cursor, 30), by=by),
         has_categories=len(holiday_calendar.categories(holiday_set.country_code)) > 1,
     )

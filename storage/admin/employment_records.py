@@ -19,7 +19,7 @@ from storage.db.database import Transaction
 from storage.leave import leave_balances, ledgers
 from storage.outbox import organisation_config
 from storage.outbox.organisation_config import OrganisationConfig
-from storage.people import department_rows, public_holidays
+from storage.people import department_rows, employment_by_date
 from storage.rules import counted_days, employment_terms, holiday_calendar, leave_years
 from storage.rules.employment_terms import Records
 
@@ -311,7 +311,7 @@ def with_records(user: User, changed: Records, today: date) -> User:
 
 def check_day(user: User, day: date, field: str) -> None:
     """Raises InvalidInput for a day on which no record of the person can begin."""
-    public_holidays.check_year(day.year, field)
+    employment_by_date.check_year(day.year, field)
     first_day = employment_terms.first_day(user)
     if first_day is not None and day < first_day:
         raise InvalidInput.of(

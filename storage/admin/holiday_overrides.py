@@ -25,7 +25,7 @@ from storage.db.pages import Page, PageOf, page_of, position
 from storage.db.tables import HolidayOverrideRow
 from storage.outbox import audit, organisation_config
 from storage.outbox.organisation_config import OrganisationConfig
-from storage.people import holiday_sets, public_holidays
+from storage.people import employment_by_date, holiday_sets
 
 # All of them are kept in memory, and every count of days reads them.
 MAX_OVERRIDES: Final = 500
@@ -127,7 +127,7 @@ def _recalculate(
     if override.every_year:
         year = max(override.date.year, local_day(now, before.organisation.timezone).year)
         years = range(year, year + _YEARS_OF_LEAVE)
-        days = [day for year in years if (day := public_holidays.in_year(override.date, year))]
+        days = [day for year in years if (day := employment_by_date.in_year(override.date, year))]
     holiday_set_changes.recalculate(
         tx, before, holiday_set.country_code, days, by=by, now=now, recorder=recorder
     )
@@ -175,7 +175,7 @@ def _get(
 def _checked(
     config: OrganisationConfig, holiday_set: HolidaySet, new: NewOverride, now: datetime
 ) -> HolidayOverride:
-    public_holidays.check_year(new.date.year, "date")
+    employment_by_date.check_year(new.date.year, "date")
     if new.half not in (None, *get_args(HalfDay)):
         raise InvalidInput.of(
             "half", "unknown_half", "A half must be am or pm, or null for all day."
@@ -183,7 +183,7 @@ def _checked(
     code = holiday_set.country_code
     name = texts.optional_text(new.name, "name", texts.MAX_NAME_LENGTH)
     if name is None and not new.is_holiday:
-        holiday = public_holidays.of_country(config, code, new.date)
+        holiday = employment_by_date.holiday_of_country(config, code, new.date)
         name = "Working day" if holiday is None else holiday.name
     if name is None:
         raise InvalidInput.of("name", "required", "Enter the name of the public holiday.")

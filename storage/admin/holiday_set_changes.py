@@ -22,7 +22,7 @@ from storage.db.database import Transaction
 from storage.db.tables import HolidayOverrideRow, HolidaySetRow, UserRow
 from storage.outbox import audit, organisation_config
 from storage.outbox.organisation_config import OrganisationConfig
-from storage.people import holiday_sets, people_rows, public_holidays
+from storage.people import employment_by_date, holiday_sets, people_rows
 from storage.rules import holiday_calendar, roles
 
 # The fields of a changed day in the audit trail.
@@ -150,8 +150,8 @@ def _first_changed_day(effect: LeaveEffect, days: Iterable[date]) -> date:
 
 
 def _cause(before: OrganisationConfig, after: OrganisationConfig, code: str, day: date) -> Cause:
-    old = public_holidays.holidays_between(before, code, day, day).get(day)
-    new = public_holidays.holidays_between(after, code, day, day).get(day)
+    old = employment_by_date.holidays_between(before, code, day, day).get(day)
+    new = employment_by_date.holidays_between(after, code, day, day).get(day)
     kind: CauseCode = "public_holiday_changed"
     if old is None or new is None:
         kind = "public_holiday_added" if old is None else "public_holiday_removed"

@@ -17,7 +17,7 @@ from storage.db import locks
 from storage.db.database import Transaction
 from storage.outbox import audit, organisation_config
 from storage.outbox.organisation_config import OrganisationConfig
-from storage.people import department_rows, people_changes, people_rows, public_holidays
+from storage.people import department_rows, employment_by_date, people_changes, people_rows
 from storage.rules import counted_days, employment_terms, holiday_calendar, roles
 
 _UPDATE_CHECKS: Final[Mapping[str, fields.Check]] = {
@@ -185,7 +185,7 @@ def _hired_again(
     tx: Transaction, config: OrganisationConfig, user: User, start_date: date, *, by: Caller
 ) -> User:
     """The person with a new employment; the one before it ended when they were archived."""
-    public_holidays.check_year(start_date.year, "start_date")
+    employment_by_date.check_year(start_date.year, "start_date")
     archived_at = audit.last_at(tx, by.organisation_id, "user.archived", user.id)
     archived_on = local_day(archived_at or user.updated_at, config.organisation.timezone)
     # Without a last day in time, they may have been archived later than they left.

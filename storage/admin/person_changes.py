@@ -17,7 +17,7 @@ from storage.db.database import Transaction
 from storage.keys import api_keys
 from storage.leave import card_refreshes
 from storage.outbox.organisation_config import OrganisationConfig
-from storage.people import employment_by_date, people_changes, public_holidays
+from storage.people import employment_by_date, people_changes
 from storage.rules import employment_terms
 
 # The fields that affect the balance and the colleagues on cards of a person's own requests.
@@ -121,7 +121,7 @@ def _recalculate(
     other_countries = employment_terms.differing_periods(
         before_records,
         after_records,
-        lambda record: public_holidays.country_code_of(config, record),
+        lambda record: employment_by_date.country_code_of(config, record),
     )
     cause = recalculation.cause_of(
         other_week=bool(other_weeks), other_country=bool(other_countries)

@@ -20,7 +20,7 @@ from storage.db.tables import LeaveRequestRow, UserRow
 from storage.leave import card_refreshes, leave_amendments, leave_rows
 from storage.outbox import audit, notification_outbox, webhook_outbox
 from storage.outbox.organisation_config import OrganisationConfig
-from storage.people import employment_by_date, public_holidays
+from storage.people import employment_by_date
 from storage.rules import counted_days
 
 CauseCode = Literal[
@@ -81,7 +81,7 @@ def total_change_at(
             code=cause.code,
             holiday_date=day,
             holiday_name=after.get("holiday_name"),
-            holiday_country=public_holidays.country_code_of(
+            holiday_country=employment_by_date.country_code_of(
                 config, employment_by_date.of_day(owner, day)
             ),
         )

@@ -21,7 +21,7 @@ from storage.db.database import Transaction
 from storage.db.tables import UserRow
 from storage.outbox import organisation_config
 from storage.outbox.organisation_config import OrganisationConfig
-from storage.people import colleagues, employment_by_date, people_rows, public_holidays
+from storage.people import colleagues, employment_by_date, people_rows
 from storage.rules import counted_days, employment_terms
 from storage.rules.counted_days import AFTERNOON, MORNING, NOTHING, Span
 
@@ -304,7 +304,7 @@ class _PlainDays:
             )
             for day in self._between(
                 employment_by_date.working_days(self._config, period.record),
-                public_holidays.country_code_of(self._config, period.record),
+                employment_by_date.country_code_of(self._config, period.record),
                 period.first_day,
                 period.last_day,
             )
@@ -325,7 +325,7 @@ class _PlainDays:
             counts = counted_days.count_days(
                 self._span,
                 counted_days.working_week(working_days),
-                public_holidays.holidays_between(
+                employment_by_date.holidays_between(
                     self._config, country_code, self._span.start_date, self._span.end_date
                 ),
             )

@@ -17,7 +17,7 @@ from storage.db.compiled import Param, compiled
 from storage.db.database import Row, Transaction
 from storage.db.tables import LeaveRequestRow, LeaveTypeRow, UserRow
 from storage.outbox.organisation_config import OrganisationConfig
-from storage.people import colleagues, people_rows, public_holidays
+from storage.people import colleagues, employment_by_date, people_rows
 from storage.rules import counted_days
 from storage.rules.counted_days import AFTERNOON, MORNING, NOTHING
 
@@ -191,7 +191,7 @@ def is_digest_day(config: OrganisationConfig, day: date) -> bool:
     """Whether the day is one of the organisation's working days and no public holiday."""
     organisation = config.organisation
     week = counted_days.working_week(organisation.working_days)
-    holidays = public_holidays.holidays_between(config, organisation.country_code, day, day)
+    holidays = employment_by_date.holidays_between(config, organisation.country_code, day, day)
     off = holidays[day].halves if day in holidays else NOTHING
     return week[day.weekday()] & ~off != NOTHING
 

@@ -16,7 +16,7 @@ from storage.db.compiled import Param, any_of, compiled
 from storage.db.database import Transaction
 from storage.db.tables import LeaveRequestRow
 from storage.outbox.organisation_config import OrganisationConfig
-from storage.people import public_holidays
+from storage.people import employment_by_date
 from storage.rules import counted_days, worktime
 from storage.rules.worktime import Hours, Worktime, next_work_start, nth_working_day_after
 
@@ -37,10 +37,10 @@ def of_people(
     organisation = config.organisation
     worktimes = {}
     for user in users:
-        country_code = public_holidays.country_code_of(config, user)
+        country_code = employment_by_date.country_code_of(config, user)
         worktimes[user.id] = Worktime(
             week=counted_days.working_week(user.working_days or organisation.working_days),
-            holidays=public_holidays.holidays_between(config, country_code, first, last),
+            holidays=employment_by_date.holidays_between(config, country_code, first, last),
             away=away[user.id],
             hours=Hours(
                 starts_at=organisation.day_starts_at,

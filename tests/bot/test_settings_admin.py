@@ -16,7 +16,7 @@ from storage.db.pages import PageOf
 from storage.keys import api_keys
 from storage.leave import leave_types
 from storage.outbox import organisation_config
-from storage.people import department_rows, people_rows, public_holidays
+from storage.people import department_rows, employment_by_date, people_rows
 from tests.bot.test_settings_access import as_sent, choose, click, settings
 from tests.bot.world import ADA, ADMIN, GRACE, World
 from tests.builders import a_department, a_person
@@ -382,7 +382,7 @@ def test_the_form_changes_the_organisation(world: World) -> None:
     assert after.slack_members_join is False
     config = world.database.read_now(organisation_config.of_organisation, world.acme.id)
     assert "DE-BY" in {holiday_set.country_code for holiday_set in config.holiday_sets.values()}
-    assert public_holidays.holiday_count(config, "DE-BY", 2026) > 0
+    assert employment_by_date.holiday_count(config, "DE-BY", 2026) > 0
 
 
 def test_saving_an_unchanged_form_changes_nothing(world: World) -> None:

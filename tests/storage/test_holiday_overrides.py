@@ -19,7 +19,7 @@ from storage.base.leave_values import HalfDay
 from storage.db.database import Database
 from storage.db.pages import PageOf
 from storage.outbox import organisation_config
-from storage.people import holiday_sets, public_holidays
+from storage.people import employment_by_date, holiday_sets
 from tests.builders import NOW, Acme, a_person, an_organisation, audit_entries
 from tests.refusals import at_once, codes_of, errors_of
 
@@ -62,7 +62,8 @@ def removed(database: Database, acme: Acme, override_id: str, code: str = "GB") 
 def on(database: Database, acme: Acme, day: date) -> HolidayOnDate | None:
     config = database.read_now(organisation_config.of_organisation, acme.id)
     return {
-        holiday.date: holiday for holiday in public_holidays.year_of(config, "GB", day.year)
+        holiday.date: holiday
+        for holiday in employment_by_date.holidays_of_year(config, "GB", day.year)
     }.get(day)
 
 
@@ -302,7 +303,7 @@ def test_the_twenty_ninth_of_february_is_in_leap_years(database: Database, acme:
 
     config = database.read_now(organisation_config.of_organisation, acme.id)
     first, last = date(2026, 1, 1), date(2036, 12, 31)
-    days = public_holidays.holidays_between(config, "GB", first, last).items()
+    days = employment_by_date.holidays_between(config, "GB", first, last).items()
     assert [str(day) for day, holiday in days if holiday.name == "Leap day"] == [
         "2028-02-29",
         "2032-02-29",

@@ -15,7 +15,7 @@ from storage.base.values import Caller
 from storage.db.database import Database
 from storage.db.pages import PageOf
 from storage.outbox import organisation_config
-from storage.people import holiday_sets, public_holidays
+from storage.people import employment_by_date, holiday_sets
 from storage.rules import holiday_calendar
 from storage.rules.counted_days import AFTERNOON, MORNING, WHOLE_DAY, Holiday
 from tests.builders import (
@@ -60,7 +60,7 @@ def an_override(
 
 def holidays_on(database: Database, acme: Acme, day: date, code: str = "GB") -> Any:
     config = database.read_now(organisation_config.of_organisation, acme.id)
-    return public_holidays.holidays_between(config, code, day, day).get(day)
+    return employment_by_date.holidays_between(config, code, day, day).get(day)
 
 
 def test_a_country_is_added_once(database: Database, acme: Acme) -> None:
@@ -152,7 +152,7 @@ def test_overrides_outside_the_dates_are_left_out(database: Database, acme: Acme
     an_override(database, acme, MARKET_DAY)
     config = database.read_now(organisation_config.of_organisation, acme.id)
 
-    holidays = public_holidays.holidays_between(config, "GB", CHRISTMAS, date(2027, 1, 1))
+    holidays = employment_by_date.holidays_between(config, "GB", CHRISTMAS, date(2027, 1, 1))
 
     assert MARKET_DAY not in holidays
     assert (min(holidays), max(holidays)) == (CHRISTMAS, date(2027, 1, 1))
@@ -160,16 +160,16 @@ def test_overrides_outside_the_dates_are_left_out(database: Database, acme: Acme
 
 def test_the_count_of_a_year_includes_overrides(database: Database, acme: Acme) -> None:
     config = database.read_now(organisation_config.of_organisation, acme.id)
-    before = public_holidays.holiday_count(config, "GB", 2026)
-    year_after = public_holidays.holiday_count(config, "GB", 2027)
+    before = employment_by_date.holiday_count(config, "GB", 2026)
+    year_after = employment_by_date.holiday_count(config, "GB", 2027)
 
     an_override(database, acme, MARKET_DAY, half="am")
     an_override(database, acme, CHRISTMAS, is_holiday=False)
     an_override(database, acme, date(2026, 6, 11))
 
     config = database.read_now(organisation_config.of_organisation, acme.id)
-    assert public_holidays.holiday_count(config, "GB", 2026) == before + 1
-    assert public_holidays.holiday_count(config, "GB", 2027) == year_after
+    assert employment_by_date.holiday_count(config, "GB", 2026) == before + 1
+    assert employment_by_date.holiday_count(config, "GB", 2027) == year_after
 
 
 def test_a_person_has_their_own_country_or_the_organisations(database: Database) -> None:
@@ -178,8 +178,8 @@ def test_a_person_has_their_own_country_or_the_organisations(database: Database)
     hedy = a_person(database, acme, first_name="Hedy")
     config = database.read_now(organisation_config.of_organisation, acme.id)
 
-    assert public_holidays.country_code_of(config, ada) == "FR"
-    assert public_holidays.country_code_of(config, hedy) == "GB"
+    assert employment_by_date.country_code_of(config, ada) == "FR"
+    assert employment_by_date.country_code_of(config, hedy) == "GB"
     assert holiday_calendar.country_name("GB-SCT") == "United Kingdom (Scotland)"
 
 
