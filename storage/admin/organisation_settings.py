@@ -23,7 +23,7 @@ from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction
 from storage.db.tables import OrganisationRow
 from storage.leave import card_refreshes
-from storage.outbox import audit, feed_changes, organisation_config
+from storage.outbox import audit, organisation_config
 from storage.people import holiday_sets, people_changes, people_rows
 from storage.rules import counted_days, holiday_calendar, roles
 from storage.rules.leave_years import check_leave_year_start
@@ -132,7 +132,7 @@ def update(
     if not differing.isdisjoint(_OF_ALLOWANCES):
         card_refreshes.enqueue(tx, config=config, now=now)
     if not differing.isdisjoint(_IN_EVENTS):
-        feed_changes.raise_sequence(tx, by.organisation_id, now=now)
+        organisation_config.raise_feed_sequence(tx, by.organisation_id, now=now)
     if recorder is not None:
         overdrawn = effects.overdrawn(recorder.balance_changes(tx, config, granted))
         balances = recorder.balance_changes(tx, config, owners)

@@ -23,7 +23,7 @@ from storage.db.compiled import Engine, Param, compiled_per_engine
 from storage.db.database import Row, Transaction
 from storage.db.pages import Page, PageOf
 from storage.db.tables import DisplayLinkRow, OrganisationRow
-from storage.outbox import feed_changes, resources
+from storage.outbox import organisation_config, resources
 from storage.outbox.resources import Resource
 from storage.people import department_rows
 
@@ -205,7 +205,7 @@ def _display(engine: Engine, token_sha256: Param[str]) -> Select:
             OrganisationRow.timezone,
             server(engine).alias("server"),
             OrganisationRow.reference_version,
-            feed_changes.total(DisplayLinkRow.organisation_id).alias("changes"),
+            organisation_config.feed_change_count(DisplayLinkRow.organisation_id).alias("changes"),
         )
         .join(OrganisationRow, on=(OrganisationRow.id == DisplayLinkRow.organisation_id))
         .where(DisplayLinkRow.token_sha256 == token_sha256)

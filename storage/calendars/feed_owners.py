@@ -17,7 +17,7 @@ from storage.db import rows
 from storage.db.compiled import Engine, Param, compiled, compiled_per_engine
 from storage.db.database import Row, Transaction
 from storage.db.tables import CalendarFeedRow, FeedSequenceRow, OrganisationRow, UserRow
-from storage.outbox import audit, feed_changes
+from storage.outbox import audit, organisation_config
 from storage.rules import employment_terms
 
 # Calendar programs fetch every few minutes; the hour is precise enough for the feed's owner.
@@ -145,7 +145,7 @@ def _owner_of_token(engine: Engine, token_sha256: Param[str]) -> Select:
             OrganisationRow.country_code.alias("organisation_country_code"),
             server(engine).alias("server"),
             OrganisationRow.reference_version,
-            feed_changes.total(CalendarFeedRow.organisation_id).alias("changes"),
+            organisation_config.feed_change_count(CalendarFeedRow.organisation_id).alias("changes"),
             FeedSequenceRow.sequence,
             FeedSequenceRow.changed_at.alias("sequence_at"),
             audit.last_change_at(CalendarFeedRow.organisation_id).alias("changed_at"),

@@ -510,7 +510,7 @@ class FeedChangesRow(Model):  # type: ignore[misc]
     """How often leave and people changed in ways that calendars show, in 16 counters.
 
     An organisation's counters add up to a number that grows with every such change. A feed that
-    was rendered at that number is still current (feed_changes.py).
+    was rendered at that number is still current (organisation_config.py).
     """
 
     organisation_id = IdField()
@@ -526,7 +526,7 @@ class FeedChangesRow(Model):  # type: ignore[misc]
 class FeedSequenceRow(Model):  # type: ignore[misc]
     """How often calendar events changed without a new version of any leave request.
 
-    Added to the ``SEQUENCE`` of every event of the organisation (feed_changes.py).
+    Added to the ``SEQUENCE`` of every event of the organisation (organisation_config.py).
     """
 
     organisation_id = IdField(primary_key=True)

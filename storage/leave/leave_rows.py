@@ -16,7 +16,7 @@ from storage.db.compiled import Param, compiled, update_each
 from storage.db.database import Transaction
 from storage.db.tables import LeaveRequestRow, UserRow
 from storage.leave import leave_amendments
-from storage.outbox import audit, feed_changes
+from storage.outbox import audit, organisation_config
 
 
 def find(tx: Transaction, organisation_id: str, request_id: str) -> LeaveRequest | None:
@@ -146,10 +146,10 @@ def save_all(
         for before, after in changes
     ]
     audit.record_all(tx, action, "leave_request", audited, by=by, now=now)
-    # Raise each of the 16 counters at most once (feed_changes.py).
+    # Raise each of the 16 counters at most once (organisation_config.py).
     requesters = {after.user_id[-1]: after.user_id for _, after in changes}
     for _, user_id in sorted(requesters.items()):
-        feed_changes.count(tx, by.organisation_id, user_id)
+        organisation_config.count_feed_change(tx, by.organisation_id, user_id)
 
 
 def current_of(
@@ -217,7 +217,7 @@ def _record(
     audit.record(
         tx, action, "leave_request", after.id, by=by, now=now, before=before, after=audited
     )
-    feed_changes.count(tx, by.organisation_id, after.user_id)
+    organisation_config.count_feed_change(tx, by.organisation_id, after.user_id)
 
 
 def _audited(request: LeaveRequest) -> dict[str, object]:

@@ -22,7 +22,7 @@ from storage.db.database import DuplicateRow, Transaction
 from storage.db.pages import Page, PageOf
 from storage.db.tables import AmendmentRow, LeaveRequestRow, LeaveTypeRow
 from storage.leave import card_refreshes
-from storage.outbox import audit, feed_changes, organisation_config
+from storage.outbox import audit, organisation_config
 from storage.outbox.organisation_config import OrganisationConfig
 from storage.people import people_changes
 from storage.rules import leave_type_fields, roles
@@ -239,7 +239,7 @@ def _save(
         raise people_changes.ChangedMeanwhile
     _record(tx, action, before, after, by=by, now=now)
     if any(getattr(before, name) != getattr(after, name) for name in _EVENT_FIELDS):
-        feed_changes.raise_sequence(tx, by.organisation_id, now=now)
+        organisation_config.raise_feed_sequence(tx, by.organisation_id, now=now)
     return after
 
 

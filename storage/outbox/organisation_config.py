@@ -1,17 +1,25 @@
-"""An organisation's configuration, cached in the process.
+"""What processes cache of an organisation, and the counters that say whether it is still current.
 
-Every transaction that needs it reads the organisation's ``reference_version`` first. A change of
-anything in here replaces that version by a random one in its own transaction (``changed``), so no
-process uses an older copy, nor one that a fail-over has lost.
+Every transaction that needs the configuration reads the organisation's ``reference_version`` first.
+A change of anything in it replaces that version by a random one in its own transaction
+(``changed``), so no process uses an older copy, nor one that a fail-over has lost.
+
+Calendar feeds and wallcharts have a number of changes, which grows whenever one of them might show
+something else. It is the sum of 16 counters, so that concurrent leave requests seldom wait for the
+same row. A change that replaces ``reference_version`` is not counted.
+
+The feed sequence is added to the ``SEQUENCE`` of every event. It grows with what events show beside
+their own request: names of people and leave types, working hours, time zones.
 """
 
 from __future__ import annotations
 
 import secrets
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Final
 
-from peewee import Select
+from peewee import Case, Insert, Select, fn
 
 from storage.base.calendar_values import HolidaySet
 from storage.base.errors import NotFound
@@ -23,6 +31,8 @@ from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction, keep_configs
 from storage.db.tables import (
     DepartmentRow,
+    FeedChangesRow,
+    FeedSequenceRow,
     HolidayOverrideRow,
     HolidaySetRow,
     LeaveTypeRow,
@@ -147,4 +157,66 @@ def _uninstalled(organisation_id: Param[str], team_id: Param[str | None]) -> Sel
         SlackInstallationRow.organisation_id == organisation_id,
         SlackInstallationRow.team_id == team_id,
         SlackInstallationRow.uninstalled_at.is_null(False),
+    )
+
+
+FEED_SHARDS: Final = 16
+
+
+def count_feed_change(tx: Transaction, organisation_id: str, user_id: str) -> None:
+    """Count a change of a person's leave, or of what feeds and wallcharts show of the person.
+
+    Call it last: other changes of the same counter wait until the transaction ends.
+    """
+    # The last digit of a version 7 UUID is random.
+    tx.change(
+        _count_feed_change, organisation_id=organisation_id, shard=int(user_id[-1], FEED_SHARDS)
+    )
+
+
+def feed_change_count(organisation_id: object) -> Select:
+    """A subquery for the organisation's number; null before its first change."""
+    return FeedChangesRow.select(fn.SUM(FeedChangesRow.changes)).where(
+        FeedChangesRow.organisation_id == organisation_id
+    )
+
+
+def raise_feed_sequence(tx: Transaction, organisation_id: str, *, now: datetime) -> None:
+    """Give every event of the organisation's feeds a higher ``SEQUENCE`` in this transaction.
+
+    Call it last: it locks one row of the organisation until the transaction ends.
+    """
+    tx.change(_raise_feed_sequence, organisation_id=organisation_id, now=now)
+
+
+@compiled
+def _raise_feed_sequence(organisation_id: Param[str], now: Param[datetime]) -> Insert:
+    stored = FeedSequenceRow.changed_at
+    return FeedSequenceRow.insert(
+        {
+            FeedSequenceRow.organisation_id: organisation_id,
+            FeedSequenceRow.sequence: 1,
+            FeedSequenceRow.changed_at: now,
+        }
+    ).on_conflict(
+        conflict_target=(FeedSequenceRow.organisation_id,),
+        update={
+            FeedSequenceRow.sequence: FeedSequenceRow.sequence + 1,
+            # Another process's clock may be ahead of this one's.
+            FeedSequenceRow.changed_at: Case(None, ((stored < now, now),), stored),
+        },
+    )
+
+
+@compiled
+def _count_feed_change(organisation_id: Param[str], shard: Param[int]) -> Insert:
+    return FeedChangesRow.insert(
+        {
+            FeedChangesRow.organisation_id: organisation_id,
+            FeedChangesRow.shard: shard,
+            FeedChangesRow.changes: 1,
+        }
+    ).on_conflict(
+        conflict_target=(FeedChangesRow.organisation_id, FeedChangesRow.shard),
+        update={FeedChangesRow.changes: FeedChangesRow.changes + 1},
     )

@@ -1,8 +1,8 @@
 """Working days, public holidays and allowance on each date, of a person or of a country.
 
 What counts for a person is in their records. A record without a value of its own has the
-department's or the organisation's, as of today. Public holidays are those of the country's set, with
-the organisation's overrides.
+department's or the organisation's, as of today. Public holidays are those of the country's set,
+with the organisation's overrides.
 """
 
 from __future__ import annotations

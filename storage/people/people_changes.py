@@ -19,7 +19,7 @@ from storage.db import rows
 from storage.db.compiled import Param, compiled
 from storage.db.database import DuplicateRow, Transaction
 from storage.db.tables import UserRow
-from storage.outbox import audit, feed_changes
+from storage.outbox import audit, organisation_config
 from storage.people import people_rows
 from storage.rules import employment_terms
 
@@ -68,7 +68,7 @@ def add(tx: Transaction, values: Checked, status: UserStatus, *, by: Caller, now
     except DuplicateRow as error:  # Of two concurrent inserts, neither saw the other's row.
         raise _taken(user, error) from error
     audit.record(tx, "user.created", "user", user.id, by=by, now=now, after=audited(user))
-    feed_changes.count(tx, by.organisation_id, user.id)
+    organisation_config.count_feed_change(tx, by.organisation_id, user.id)
     return user
 
 
@@ -98,7 +98,7 @@ def add_all(
     audit.record_created(tx, "user.created", "user", created, by=by, now=now)
     if users:
         # One counter is enough: their sum is what counts.
-        feed_changes.count(tx, by.organisation_id, users[0].id)
+        organisation_config.count_feed_change(tx, by.organisation_id, users[0].id)
 
 
 def _new(values: Checked, status: UserStatus, now: datetime) -> User:
@@ -155,9 +155,9 @@ def save(
         name for name in _IN_CALENDARS if getattr(before, name) != getattr(after, name)
     }
     if changed_fields:
-        feed_changes.count(tx, by.organisation_id, after.id)
+        organisation_config.count_feed_change(tx, by.organisation_id, after.id)
     if changed_fields & _IN_EVENTS:
-        feed_changes.raise_sequence(tx, by.organisation_id, now=now)
+        organisation_config.raise_feed_sequence(tx, by.organisation_id, now=now)
     return after
 
 
