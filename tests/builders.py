@@ -23,11 +23,11 @@ from storage.db.compiled import Param, compiled
 from storage.db.database import Database, Transaction
 from storage.db.pages import PageOf
 from storage.db.tables import WebhookRow
-from storage.leave import decisions, leave_reading, leave_requests, leave_types
+from storage.leave import decisions, leave_requests, leave_rows, leave_types
 from storage.leave.drafts import Draft
 from storage.outbox import audit, organisation_config
 from storage.people import people_changes
-from storage.people.slack_accounts import SlackProfile
+from storage.people.people_rows import SlackProfile
 from storage.webhooks import webhooks
 from storage.workspaces.slack_workspaces import NewInstallation
 
@@ -212,7 +212,7 @@ def approved_leave(
 
 def as_it_is(database: Database, acme: Acme, request: LeaveRequest) -> LeaveRequest:
     """The request as it is stored now."""
-    return database.read_now(leave_reading.get, request.id, by=acme.caller, now=NOW)
+    return database.read_now(leave_rows.get, request.id, by=acme.caller, now=NOW)
 
 
 def personal_token(tx: Transaction, *, by: Caller, now: datetime) -> str:

@@ -26,7 +26,7 @@ from storage.base.leave_values import LeaveRequest, LeaveStatus
 from storage.base.values import Days, Id, days_of
 from storage.db.database import Transaction
 from storage.db.pages import PageOf
-from storage.leave import leave_lists, leave_reading, leave_requests, leave_types
+from storage.leave import leave_lists, leave_requests, leave_rows, leave_types
 from storage.leave.drafts import Draft
 from storage.rules import counted_days
 
@@ -142,9 +142,7 @@ def get(tx: Transaction, context: RequestContext) -> LeaveRecord:
 
     For the requester, its current and former approvers, admins and owners.
     """
-    return _shown(
-        tx, context, leave_reading.get(tx, context.id, by=context.caller, now=context.now)
-    )
+    return _shown(tx, context, leave_rows.get(tx, context.id, by=context.caller, now=context.now))
 
 
 @operation(

@@ -18,8 +18,8 @@ from storage.leave import (
     leave_amendments,
     leave_changes,
     leave_lists,
-    leave_reading,
     leave_requests,
+    leave_rows,
     previews,
 )
 from storage.leave.drafts import Draft
@@ -180,7 +180,7 @@ def get(tx: Transaction, context: RequestContext) -> LeaveRequestRecord:
 
     For the requester, its current and former approvers, admins and owners.
     """
-    request = leave_reading.get(tx, context.id, by=context.caller, now=context.now)
+    request = leave_rows.get(tx, context.id, by=context.caller, now=context.now)
     return leave_amendments.record(tx, context.caller.organisation_id, request)
 
 

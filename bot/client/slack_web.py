@@ -20,7 +20,7 @@ from slack_sdk.web.async_slack_response import AsyncSlackResponse
 from bot.base.settings import SlackSettings
 from storage.base.monitoring import tracing
 from storage.base.monitoring.measurements import REGISTRY
-from storage.people.slack_accounts import SlackProfile
+from storage.people.people_rows import SlackProfile
 from storage.workspaces.slack_installations import TokenUnreadable
 
 # A delivery makes up to three calls and must end before its lease expires.

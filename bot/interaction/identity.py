@@ -13,7 +13,7 @@ from bot.interaction import errors
 from bot.interaction.interaction import Interaction
 from storage.base.values import SCOPES, Caller, Organisation, User
 from storage.db.database import Transaction
-from storage.people import slack_accounts
+from storage.people import people_rows
 from storage.workspaces import join_policy, slack_workspaces
 from storage.workspaces.join_policy import NotAMember
 from storage.workspaces.slack_workspaces import WorkspaceUser
@@ -88,7 +88,7 @@ def _load_person(
     person = slack_workspaces.find_person(tx, team_id, slack_user_id)
     if person is None or person.user is None:
         return person, None
-    return person, slack_accounts.locale_of(tx, person.organisation.id, person.user.id)
+    return person, people_rows.locale_of(tx, person.organisation.id, person.user.id)
 
 
 async def full_member(interaction: Interaction, slack_user_id: str) -> Mapping[str, object]:

@@ -20,7 +20,7 @@ from storage.base.errors import AmendmentEnded, DomainError, InvalidTransition, 
 from storage.base.leave_values import LeaveRequest
 from storage.base.values import Caller, local_day
 from storage.db.database import Transaction
-from storage.leave import decisions, interruptions, leave_changes, leave_reading
+from storage.leave import decisions, interruptions, leave_changes, leave_rows
 from storage.leave.decisions import NotYourApproval
 from storage.leave.drafts import Draft
 from storage.notifications import approval_cards
@@ -210,7 +210,7 @@ def _form(
 
     Raises NotFound for another person's leave, or InvalidTransition unless it is approved.
     """
-    request = leave_reading.get(tx, request_id, by=by, now=now)
+    request = leave_rows.get(tx, request_id, by=by, now=now)
     if request.user_id != by.user_id:
         raise NotFound("leave request")
     lifecycle.check_transition("interrupt", request.status)
@@ -231,7 +231,7 @@ def _form(
 def _interrupt(
     tx: Transaction, request_id: str, draft: Draft, *, by: Caller, now: datetime
 ) -> None:
-    request = leave_reading.get(tx, request_id, by=by, now=now)
+    request = leave_rows.get(tx, request_id, by=by, now=now)
     interruptions.interrupt(tx, request_id, _within(draft, request), by=by, now=now)
 
 

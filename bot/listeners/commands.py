@@ -29,7 +29,7 @@ from storage.calendars import absences
 from storage.calendars.absences import end_of_week
 from storage.db.database import Transaction
 from storage.db.pages import PageOf
-from storage.leave import ledgers, recorded_leave
+from storage.leave import leave_requests, ledgers
 from storage.outbox import organisation_config
 from storage.people import people_lists, people_rows
 
@@ -223,7 +223,7 @@ def _reading(
     if person.user is not None:
         record_form.check_recordable(tx, person.user, by=by, now=now)
         if leave_type is not None:
-            recorded_leave.check_type(leave_type, by=by)
+            leave_requests.check_recordable_type(leave_type, by=by)
     return Reading(
         filled=Filled(
             leave_type_id=leave.leave_type_id,

@@ -25,7 +25,7 @@ from storage.base.errors import (
 from storage.base.leave_values import LeaveRequest
 from storage.base.values import Caller
 from storage.db.database import Transaction
-from storage.leave import decisions, leave_reading
+from storage.leave import decisions, leave_rows
 from storage.leave.decisions import Decision, NotYourApproval
 from storage.notifications import approval_cards, slack_messages
 from storage.notifications.approval_cards import ApprovalCard
@@ -202,7 +202,7 @@ def _decide(
     card_key = (by.organisation_id, clicked.value, str(by.user_id))
     if slack_messages.find(tx, *card_key) is None:
         # The request may be another organisation's.
-        leave_reading.get(tx, clicked.value, by=by, now=interaction.now)
+        leave_rows.get(tx, clicked.value, by=by, now=interaction.now)
         message = PostedMessage(channel=clicked.channel, ts=clicked.ts)
         slack_messages.save(tx, *card_key, message, now=interaction.now)
     decide(tx)
@@ -213,7 +213,7 @@ def card_to_decide(tx: Transaction, request_id: str, *, by: Caller, now: datetim
 
     Raises NotFound, OwnRequest or NotYourApproval, as deciding would.
     """
-    request = leave_reading.get(tx, request_id, by=by, now=now)
+    request = leave_rows.get(tx, request_id, by=by, now=now)
     if request.user_id == by.user_id:
         raise OwnRequest
     card = approval_cards.card(

@@ -11,7 +11,7 @@ from bot.client import slack_web
 from bot.interaction import listening
 from bot.interaction.interaction import Interaction
 from storage.db.database import Transaction
-from storage.people.slack_accounts import SlackProfile
+from storage.people.people_rows import SlackProfile
 from storage.workspaces import slack_installations, slack_profiles, slack_workspaces
 from storage.workspaces.slack_profiles import Synced
 

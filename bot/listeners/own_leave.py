@@ -19,7 +19,7 @@ from storage.base.errors import AlreadyObjected, DomainError, InvalidTransition
 from storage.base.values import Caller, local_day
 from storage.db.database import Transaction
 from storage.db.pages import PageOf
-from storage.leave import leave_changes, leave_lists, leave_requests, recorded_leave
+from storage.leave import leave_amendments, leave_lists, leave_requests
 from storage.notifications import approval_cards
 from storage.notifications.approval_cards import ApprovalCard
 from storage.outbox import organisation_config
@@ -134,7 +134,9 @@ def _own(tx: Transaction, *, by: Caller, now: datetime) -> OwnLeave:
     return OwnLeave(
         page=page,
         leave_types=config.leave_types,
-        cancel_effects=leave_changes.cancel_effects(tx, config, page.items, user.id, office_today),
+        cancel_effects=leave_amendments.cancel_effects(
+            tx, config, page.items, user.id, office_today
+        ),
     )
 
 
@@ -143,7 +145,7 @@ async def object_to(interaction: Interaction) -> None:
     by = await identity.acknowledged(interaction)
     try:
         await interaction.database.write(
-            recorded_leave.object_to, interaction.value, by=by, now=interaction.now
+            leave_requests.object_to, interaction.value, by=by, now=interaction.now
         )
     except (AlreadyObjected, InvalidTransition) as refusal:
         await interaction.tell(errors.sentence(refusal))

@@ -28,16 +28,16 @@ from storage.base.errors import DomainError, FieldError, InvalidInput, Overlappi
 from storage.base.leave_values import LeaveRequest, LeaveType
 from storage.base.values import Caller, User, local_day
 from storage.db.database import Transaction
-from storage.leave import covers, interruptions, leave_requests, previews, recorded_leave
+from storage.leave import covers, interruptions, leave_requests, previews
 from storage.leave.drafts import Draft
 from storage.leave.leave_balances import BookedLeave
 from storage.leave.previews import Preview
 from storage.notifications import approval_cards
 from storage.outbox import organisation_config
 from storage.outbox.organisation_config import OrganisationConfig
-from storage.people import people_lists, people_rows, slack_accounts
-from storage.people.slack_accounts import SlackProfile
-from storage.rules import counted_days
+from storage.people import people_lists, people_rows
+from storage.people.people_rows import SlackProfile
+from storage.rules import counted_days, roles
 
 _NO_TYPES: Final = gettext_noop("There are no leave types that you can record.")
 _ONE_PERSON: Final = gettext_noop("Record leave for one person at a time.")
@@ -120,7 +120,7 @@ async def _person_of_account(
     if user is None:
         member = await identity.full_member(interaction, slack_user_id)
         profile: SlackProfile = slack_web.profile_of(member)
-        user = await read(slack_accounts.person_of, by.organisation_id, profile)
+        user = await read(people_rows.find_by_profile, by.organisation_id, profile)
     if user is None:
         await interaction.tell(gettext(_NOT_IN_HIATUS))
     return user
@@ -131,7 +131,7 @@ async def _person_of_name(
 ) -> tuple[User | None, str]:
     """The person with the typed name and the remaining text; None after telling why not."""
     people = await interaction.database.read(
-        recorded_leave.find_recordable, mention.name, by=by, now=interaction.now
+        leave_requests.find_recordable, mention.name, by=by, now=interaction.now
     )
     matches, typed = typed_names.named(mention, people)
     if len(matches) == 1:
@@ -164,7 +164,7 @@ def _parsed(tx: Transaction, user_id: str, typed: str, *, by: Caller, now: datet
     context = typed_context.of_person(tx, user, by=by, now=now)
     leave = typed_leave.parse(typed, context)
     if leave.leave_type_id is not None:
-        recorded_leave.check_type(config.leave_types[leave.leave_type_id], by=by)
+        leave_requests.check_recordable_type(config.leave_types[leave.leave_type_id], by=by)
     return leave
 
 
@@ -172,7 +172,7 @@ def check_recordable(tx: Transaction, user: User, *, by: Caller, now: datetime) 
     """Raises the errors of ``permissions.check_person``."""
     config = organisation_config.of_organisation(tx, by.organisation_id)
     today = local_day(now, config.organisation.timezone)
-    recorded_leave.check_person(tx, user, by=by, today=today)
+    leave_requests.check_recordable_person(tx, user, by=by, today=today)
 
 
 async def open_filled_in(interaction: Interaction, user_id: str, filled: Filled) -> None:
@@ -207,7 +207,7 @@ async def offer_people(interaction: Interaction) -> None:
     by = await identity.caller(interaction)
     typed = str(interaction.body.get("value") or "")
     users = await interaction.database.read(
-        recorded_leave.find_recordable, typed, by=by, now=interaction.now
+        leave_requests.find_recordable, typed, by=by, now=interaction.now
     )
     await interaction.ack(options=searches.person_options(users, with_no_one=False))
 
@@ -364,11 +364,7 @@ def _form(tx: Transaction, entered: Entered, *, by: Caller, now: datetime) -> _F
 
 
 def _types(leave_types: Iterable[LeaveType], by: Caller) -> list[LeaveType]:
-    return [
-        leave_type
-        for leave_type in leave_types
-        if recorded_leave.may_record_type(leave_type, by=by)
-    ]
+    return [leave_type for leave_type in leave_types if roles.may_record_type(leave_type, by=by)]
 
 
 def register(app: AsyncApp) -> None:

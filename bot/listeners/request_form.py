@@ -23,7 +23,7 @@ from storage.base.errors import DomainError, FieldError, InvalidInput, InvalidTr
 from storage.base.leave_values import LeaveRequest, LeaveType
 from storage.base.values import Caller, User, as_dict, local_day
 from storage.db.database import Transaction
-from storage.leave import covers, form_defaults, leave_reading, leave_requests, previews
+from storage.leave import covers, form_defaults, leave_requests, leave_rows, previews
 from storage.leave.covers import Candidates
 from storage.leave.drafts import Draft
 from storage.leave.previews import Preview
@@ -180,7 +180,7 @@ def _candidates(
 ) -> Candidates:
     requester_id = str(by.user_id)
     if edited_id:
-        requester_id = leave_reading.get(tx, edited_id, by=by, now=now).user_id
+        requester_id = leave_rows.get(tx, edited_id, by=by, now=now).user_id
     return covers.candidates(tx, typed, requester_id, *days, by=by)
 
 
@@ -421,7 +421,7 @@ def _submit(tx: Transaction, filled: Filled, *, by: Caller, now: datetime) -> Le
 def _edit(
     tx: Transaction, request_id: str, filled: Filled, *, by: Caller, now: datetime
 ) -> LeaveRequest:
-    before = leave_reading.get(tx, request_id, by=by, now=now)
+    before = leave_rows.get(tx, request_id, by=by, now=now)
     filled = _with_type(filled, before)
     draft = request_values.draft_of(filled)
     _check_confirmed(tx, filled, draft, before, by=by, now=now)

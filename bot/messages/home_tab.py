@@ -21,7 +21,7 @@ from storage.base.errors import DatabaseUnavailable, DomainError
 from storage.base.values import Caller
 from storage.db.database import Transaction
 from storage.outbox import organisation_config
-from storage.people import people_rows, slack_accounts
+from storage.people import people_rows
 from storage.workspaces import home
 from storage.workspaces.home import Home
 
@@ -154,7 +154,7 @@ def _load_open_home(
     ):
         return None
     content = home.load(tx, by=by, now=now)
-    locale = slack_accounts.locale_of(tx, organisation_id, user_id)
+    locale = people_rows.locale_of(tx, organisation_id, user_id)
     return OpenHome(
         home=content,
         team_id=organisation.slack_team_id,

@@ -27,7 +27,7 @@ from storage.db.database import Database
 from storage.notifications import digests, reminder_checks, reminders
 from storage.notifications.digests import Digest, DigestKey
 from storage.people import slack_syncs
-from storage.people.slack_accounts import SlackProfile
+from storage.people.people_rows import SlackProfile
 from storage.people.slack_syncs import Sync
 from storage.workspaces import slack_profiles
 from storage.workspaces.slack_profiles import Synced

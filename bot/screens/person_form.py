@@ -26,7 +26,7 @@ from storage.leave import leave_balances
 from storage.outbox import organisation_config
 from storage.outbox.organisation_config import OrganisationConfig
 from storage.people import people_lists, people_rows
-from storage.people.slack_accounts import SlackProfile
+from storage.people.people_rows import SlackProfile
 from storage.rules import employment_terms, holiday_calendar, leave_years
 from storage.workspaces import slack_profiles
 from storage.workspaces.join_policy import NotAMember

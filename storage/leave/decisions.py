@@ -20,7 +20,6 @@ from storage.leave import (
     ended_interruptions,
     leave_amendments,
     leave_changes,
-    leave_reading,
     leave_rows,
     request_steps,
 )
@@ -216,7 +215,7 @@ def _decide(
         is_admin=by.is_admin,
         today=requester.today,
     ):
-        if leave_reading.is_always_visible(before, by):
+        if leave_rows.is_always_visible(before, by):
             raise NotYourApproval
         raise NotFound("leave request")
     override_reason = request_rules.checked_override(override_reason, user_id=before.user_id, by=by)

@@ -17,7 +17,7 @@ from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction
 from storage.db.pages import PageOf
 from storage.db.tables import LeaveRequestRow
-from storage.leave import drafts, interruptions, leave_reading, leave_rows, request_steps
+from storage.leave import drafts, interruptions, leave_rows, request_steps
 from storage.leave.request_steps import Requester
 from storage.outbox import audit
 from storage.outbox.organisation_config import OrganisationConfig
@@ -184,7 +184,7 @@ def _is_in_place(
         for row in tx.select(LeaveRequestRow, organisation_id=organisation_id, id=sorted(part_ids))
     ]
     if any(
-        leave_reading.cancelled_because(tx, organisation_id, part) == "interrupted"
+        leave_rows.cancelled_because(tx, organisation_id, part) == "interrupted"
         for part in family
         if part.status == "cancelled"
     ):

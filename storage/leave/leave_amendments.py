@@ -7,12 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import date, datetime
 from typing import Final
 
 from peewee import Select
 
 from storage.base import leave_values
+from storage.base.errors import (
+    InvalidInput,
+)
 from storage.base.leave_values import (
     Amendment,
     AmendmentStatus,
@@ -27,8 +30,9 @@ from storage.db.database import Row, Transaction
 from storage.db.tables import AmendmentRow, UserRow
 from storage.outbox import organisation_config
 from storage.outbox.organisation_config import OrganisationConfig
-from storage.people import employment_by_date
+from storage.people import approvers, employment_by_date
 from storage.rules import counted_days, lifecycle
+from storage.rules.lifecycle import CancelEffect
 
 
 def find(tx: Transaction, organisation_id: str, amendment_id: str) -> Amendment | None:
@@ -236,3 +240,36 @@ def amended(request: LeaveRequest, counted: CountedAmendment) -> LeaveRequest:
         counted_halves=counted.counted_halves,
         total_half_days=counted.total_half_days,
     )
+
+
+def cancel_effects(
+    tx: Transaction,
+    config: OrganisationConfig,
+    requests: Iterable[LeaveRequest],
+    user_id: str,
+    today: date,
+) -> Mapping[str, CancelEffect]:
+    """What cancelling does to each of a person's own requests; without those they cannot cancel."""
+    booked = [request for request in requests if request.status in ("pending", "approved")]
+    # Approvers matter only where the answer depends on them.
+    has_approver = any(
+        request.status == "approved"
+        and (
+            lifecycle.has_begun(request, today)
+            or config.leave_types[request.leave_type_id].changes_need_approval
+        )
+        for request in booked
+    ) and bool(approvers.of_person(tx, config.organisation.id, user_id, today=today))
+    effects: dict[str, CancelEffect] = {}
+    for request in booked:
+        try:
+            effects[request.id] = lifecycle.cancel_effect(
+                request,
+                config.leave_types[request.leave_type_id],
+                is_own=True,
+                has_approver=has_approver,
+                today=today,
+            )
+        except InvalidInput:
+            continue
+    return effects

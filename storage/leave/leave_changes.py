@@ -14,7 +14,6 @@ from typing import Final, Literal
 from storage.base.errors import (
     AmendmentEnded,
     DomainError,
-    InvalidInput,
     InvalidTransition,
     NotFound,
 )
@@ -34,9 +33,8 @@ from storage.leave.drafts import Assessment, Draft
 from storage.leave.request_steps import Requester
 from storage.outbox import notification_outbox, organisation_config, webhook_outbox
 from storage.outbox.organisation_config import OrganisationConfig
-from storage.people import approvers
 from storage.rules import lifecycle
-from storage.rules.lifecycle import CancelEffect, Effect
+from storage.rules.lifecycle import Effect
 
 _Event = Literal[
     "leave_request.amendment_requested",
@@ -273,39 +271,6 @@ def cancel_at_once(
         now=now,
     )
     return after
-
-
-def cancel_effects(
-    tx: Transaction,
-    config: OrganisationConfig,
-    requests: Iterable[LeaveRequest],
-    user_id: str,
-    today: date,
-) -> Mapping[str, CancelEffect]:
-    """What cancelling does to each of a person's own requests; without those they cannot cancel."""
-    booked = [request for request in requests if request.status in ("pending", "approved")]
-    # Approvers matter only where the answer depends on them.
-    has_approver = any(
-        request.status == "approved"
-        and (
-            lifecycle.has_begun(request, today)
-            or config.leave_types[request.leave_type_id].changes_need_approval
-        )
-        for request in booked
-    ) and bool(approvers.of_person(tx, config.organisation.id, user_id, today=today))
-    effects: dict[str, CancelEffect] = {}
-    for request in booked:
-        try:
-            effects[request.id] = lifecycle.cancel_effect(
-                request,
-                config.leave_types[request.leave_type_id],
-                is_own=True,
-                has_approver=has_approver,
-                today=today,
-            )
-        except InvalidInput:
-            continue
-    return effects
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

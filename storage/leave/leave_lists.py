@@ -93,7 +93,7 @@ def visible(
     starts_after: date | None = None,
     starts_before: date | None = None,
 ) -> Page[LeaveRequest]:
-    """The requests that ``leave_reading.get`` shows to the caller, newest first.
+    """The requests that ``leave_rows.get`` shows to the caller, newest first.
 
     ``starts_after`` and ``starts_before`` exclude the day itself. Raises NotFound for an unknown
     ``user_id``, UnusableCursor.

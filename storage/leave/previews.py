@@ -25,8 +25,8 @@ from storage.leave import (
     drafts,
     leave_balances,
     leave_changes,
-    leave_reading,
-    recorded_leave,
+    leave_requests,
+    leave_rows,
     request_steps,
 )
 from storage.leave.drafts import Assessment, Draft
@@ -35,7 +35,7 @@ from storage.outbox import organisation_config
 from storage.outbox.organisation_config import OrganisationConfig
 from storage.people import approvers, colleagues, employment_by_date, people_rows
 from storage.people.colleagues import ColleagueOff
-from storage.rules import counted_days, free_days, lifecycle, request_rules, year_balances
+from storage.rules import counted_days, free_days, lifecycle, request_rules, roles, year_balances
 from storage.rules.counted_days import DayLine
 from storage.rules.free_days import Bridge
 from storage.rules.leave_years import LeaveYear
@@ -126,9 +126,9 @@ def preview(
     override_reason = request_rules.checked_override(override_reason, user_id=user_id, by=by)
     user = people_rows.find(tx, by.organisation_id, user_id or by.user_id)
     if user is None:
-        raise recorded_leave.unknown_user() if is_recorded else NotFound("user")
+        raise leave_requests.unknown_user() if is_recorded else NotFound("user")
     if is_recorded:
-        recorded_leave.check_person(tx, user, by=by, today=today)
+        leave_requests.check_recordable_person(tx, user, by=by, today=today)
     deciders: list[User] = []
     unreachable: list[User] = []
     effect: lifecycle.Effect | None = None
@@ -163,11 +163,7 @@ def preview(
         if replaced is not None:
             errors = _errors_of_edit(replaced, draft) + errors
     leave_type = config.leave_types.get(draft.leave_type_id)
-    if (
-        is_recorded
-        and leave_type is not None
-        and not recorded_leave.may_record_type(leave_type, by=by)
-    ):
+    if is_recorded and leave_type is not None and not roles.may_record_type(leave_type, by=by):
         errors.insert(0, LeaveTypeNotRecordable(leave_type.name))
     if assessment is None:
         return Preview(
@@ -231,7 +227,7 @@ def explain(tx: Transaction, request_id: str, *, by: Caller, now: datetime) -> E
 
     Raises NotFound.
     """
-    request = leave_reading.get(tx, request_id, by=by, now=now)
+    request = leave_rows.get(tx, request_id, by=by, now=now)
     user = people_rows.find(tx, by.organisation_id, request.user_id)
     if user is None:
         raise NotFound("leave request")
@@ -285,7 +281,7 @@ def _cover_warnings(
 
 
 def _replaced(tx: Transaction, request_id: str, by: Caller, now: datetime) -> LeaveRequest:
-    replaced = leave_reading.get(tx, request_id, by=by, now=now)
+    replaced = leave_rows.get(tx, request_id, by=by, now=now)
     if replaced.user_id != by.user_id and not by.is_admin:
         raise InsufficientRole("admin")
     return replaced

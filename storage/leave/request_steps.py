@@ -22,14 +22,7 @@ from storage.db import locks, rows
 from storage.db.compiled import Engine, Expr, Param, compiled_per_engine
 from storage.db.database import Row, Transaction
 from storage.db.tables import LeaveRequestRow, OrganisationRow, UserRow
-from storage.leave import (
-    card_refreshes,
-    cover_notices,
-    covers,
-    leave_amendments,
-    leave_reading,
-    leave_rows,
-)
+from storage.leave import card_refreshes, cover_notices, covers, leave_amendments, leave_rows
 from storage.outbox import notification_outbox, organisation_config, webhook_outbox
 from storage.outbox.organisation_config import OrganisationConfig
 from storage.people import approval_rule, approvers, people_rows
@@ -275,7 +268,7 @@ def lock_request(
     ``is_counting`` also locks the organisation's working days and holidays.
     """
     requester, request = lock_unchecked(tx, request_id, by=by, now=now, is_counting=is_counting)
-    leave_reading.check_visible(tx, request, by=by, today=requester.today)
+    leave_rows.check_visible(tx, request, by=by, today=requester.today)
     return requester, request
 
 
@@ -322,7 +315,7 @@ def check_transition(
 def decider_name(tx: Transaction, request: LeaveRequest, by: Caller) -> str | None:
     user_id = request.decided_by
     if request.status == "cancelled":
-        user_id = leave_reading.cancelled_by(tx, by.organisation_id, request)
+        user_id = leave_rows.cancelled_by(tx, by.organisation_id, request)
     decider = None if user_id is None else people_rows.find(tx, by.organisation_id, user_id)
     return None if decider is None else decider.name
 

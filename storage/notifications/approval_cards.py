@@ -16,14 +16,11 @@ from storage.leave import (
     interruptions,
     leave_amendments,
     leave_balances,
-    leave_changes,
-    leave_reading,
     leave_requests,
     leave_rows,
-    recorded_leave,
 )
 from storage.leave.leave_balances import YearBalance
-from storage.leave.leave_reading import CancellationCause
+from storage.leave.leave_rows import CancellationCause
 from storage.outbox import notification_outbox, organisation_config
 from storage.outbox.organisation_config import OrganisationConfig
 from storage.people import approval_rule, approvers, colleagues, employment_by_date, people_rows
@@ -257,7 +254,7 @@ def cards(
     newest = None
     if request.status == "approved":
         newest = leave_amendments.last_of(tx, organisation_id, request.id)
-    cancelled_by = leave_reading.cancelled_by(tx, organisation_id, request)
+    cancelled_by = leave_rows.cancelled_by(tx, organisation_id, request)
     known_ids = (
         request.user_id,
         request.decided_by,
@@ -303,9 +300,9 @@ def cards(
         timezone=config.organisation.timezone,
         cancelled_by_name=name_of(cancelled_by),
         is_cancelled_by_requester=cancelled_by == request.user_id,
-        cancelled_because=leave_reading.cancelled_because(tx, organisation_id, request),
+        cancelled_because=leave_rows.cancelled_because(tx, organisation_id, request),
         recorded_by_name=name_of(request.recorded_by),
-        has_objected=recorded_leave.has_objected(tx, organisation_id, request),
+        has_objected=leave_requests.has_objected(tx, organisation_id, request),
         can_be_interrupted=interruptions.can_be_interrupted(config, request, today),
         cover=_cover(tx, config, shown, people.get(request.cover_user_id or "")),
         amendment=amendment,
@@ -331,7 +328,7 @@ def cards(
 
 def visible_card(tx: Transaction, request_id: str, *, by: Caller, now: datetime) -> ApprovalCard:
     """As ``card``. Raises NotFound for a request that the caller cannot see."""
-    leave_reading.get(tx, request_id, by=by, now=now)
+    leave_rows.get(tx, request_id, by=by, now=now)
     found = card(tx, by.organisation_id, request_id, viewer_id=str(by.user_id), now=now)
     if found is None:
         raise NotFound("leave request")
@@ -376,7 +373,7 @@ def _is_admin(viewer: User) -> bool:
 def _cancel_effect(
     tx: Transaction, config: OrganisationConfig, request: LeaveRequest, today: date
 ) -> CancelEffect | None:
-    return leave_changes.cancel_effects(tx, config, [request], request.user_id, today).get(
+    return leave_amendments.cancel_effects(tx, config, [request], request.user_id, today).get(
         request.id
     )
 

@@ -24,7 +24,7 @@ from storage.notifications.digest_absences import Absences
 from storage.outbox import notification_outbox, organisation_config
 from storage.outbox.leased_queue import LeasedQueue
 from storage.outbox.organisation_config import OrganisationConfig
-from storage.people import people_rows, slack_accounts
+from storage.people import people_rows
 
 # How soon a digest that was posted shows a change of leave.
 REFRESH_INTERVAL: Final = timedelta(minutes=1)
@@ -208,7 +208,7 @@ def _locale(tx: Transaction, organisation_id: str) -> str | None:
             people_rows.active_owners, organisation_id=organisation_id, limit=50
         )
     )
-    locales = slack_accounts.locales_of(tx, organisation_id, owners)
+    locales = people_rows.locales_of(tx, organisation_id, owners)
     return next((locales[user_id] for user_id in owners if user_id in locales), None)
 
 

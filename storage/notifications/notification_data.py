@@ -30,7 +30,7 @@ from storage.notifications.digests import DigestKey
 from storage.notifications.notification_queue import Notification
 from storage.notifications.slack_messages import PostedMessage
 from storage.outbox import organisation_config
-from storage.people import approval_rule, approvers, people_rows, slack_accounts
+from storage.people import approval_rule, approvers, people_rows
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -65,7 +65,7 @@ def load_leave(
     if not cards:
         return {}
     messages = slack_messages.of_request(tx, organisation_id, request_id)
-    locales = slack_accounts.locales_of(tx, organisation_id, user_ids)
+    locales = people_rows.locales_of(tx, organisation_id, user_ids)
     return {
         notification.id: NotificationData(
             team_id=config.organisation.slack_team_id,
@@ -134,7 +134,7 @@ def load_webhook(tx: Transaction, notification: Notification) -> WebhookNotifica
     return WebhookNotificationData(
         team_id=organisation.slack_team_id,
         recipient=recipient,
-        locale=slack_accounts.locale_of(tx, notification.organisation_id, recipient.id),
+        locale=people_rows.locale_of(tx, notification.organisation_id, recipient.id),
         webhook=webhook,
         failing_since=rows.instant_or_none(row.failing_since_at) if webhook.is_active else None,
         timezone=recipient.timezone or organisation.timezone,
@@ -153,7 +153,7 @@ def load_digest(tx: Transaction, notification: Notification) -> DigestNotificati
     team_id = organisation_config.of_organisation(
         tx, notification.organisation_id
     ).organisation.slack_team_id
-    locale = slack_accounts.locale_of(tx, notification.organisation_id, recipient.id)
+    locale = people_rows.locale_of(tx, notification.organisation_id, recipient.id)
     channel, because = refusal
     return DigestNotificationData(
         team_id=team_id, recipient=recipient, locale=locale, channel=channel, because=because
@@ -227,7 +227,7 @@ def load_summary(
         for row in request_rows
     )
     team_id = organisation.slack_team_id
-    locale = slack_accounts.locale_of(tx, notification.organisation_id, recipient.id)
+    locale = people_rows.locale_of(tx, notification.organisation_id, recipient.id)
     return SummaryNotificationData(
         team_id=team_id,
         recipient=recipient,
@@ -295,5 +295,5 @@ def load_welcome(tx: Transaction, notification: Notification) -> Welcome | None:
     return Welcome(
         recipient=recipient,
         organisation=config.organisation,
-        locale=slack_accounts.locale_of(tx, organisation_id, recipient.id),
+        locale=people_rows.locale_of(tx, organisation_id, recipient.id),
     )

@@ -24,10 +24,9 @@ from storage.leave import (
     interruptions,
     leave_amendments,
     leave_balances,
-    leave_changes,
     leave_lists,
+    leave_requests,
     ledgers,
-    recorded_leave,
 )
 from storage.leave.covers import Covered
 from storage.leave.leave_balances import YearBalance
@@ -254,7 +253,7 @@ def load(tx: Transaction, *, by: Caller, now: datetime) -> Home:
             tx, by.organisation_id, user.id, today, limit=MAX_COVERING + 1
         ),
         cursors=PageCursors(own=own_cursor, waiting=waiting_cursor, away=away_cursor, scope=scope),
-        may_record=recorded_leave.are_any_recordable(tx, by=by, now=now),
+        may_record=leave_requests.are_any_recordable(tx, by=by, now=now),
         checklist=setup_checklist.find(tx, config, by=by, now=now),
     )
 
@@ -305,7 +304,7 @@ def _with_cancel_effects(
     tx: Transaction, config: OrganisationConfig, page: Page[Item], user: User, today: date
 ) -> Page[Item]:
     own = [item.request for item in page.items]
-    effects = leave_changes.cancel_effects(tx, config, own, user.id, today)
+    effects = leave_amendments.cancel_effects(tx, config, own, user.id, today)
     items = [replace(item, cancel_effect=effects.get(item.request.id)) for item in page.items]
     return Page(items=items, next_cursor=page.next_cursor)
 

@@ -16,8 +16,8 @@ from storage.base.values import Caller, User
 from storage.db import locks
 from storage.db.database import Transaction
 from storage.outbox import notification_outbox, organisation_config
-from storage.people import people_changes, people_rows, slack_accounts
-from storage.people.slack_accounts import SlackProfile
+from storage.people import people_changes, people_rows
+from storage.people.people_rows import SlackProfile
 from storage.rules import holiday_calendar
 from storage.workspaces import slack_profiles
 
@@ -113,7 +113,7 @@ def join_from_slack(
     not confirmed its address, or when the address belongs to another account.
     """
     user, has_joined = _find_or_add(tx, organisation_id, profile, now=now)
-    slack_accounts.save_applied(tx, organisation_id, user.id, profile, now=now)
+    people_rows.save_applied_profile(tx, organisation_id, user.id, profile, now=now)
     if has_joined or is_installer:
         notification_outbox.welcome(tx, user.id, organisation_id=organisation_id, now=now)
     return user
@@ -129,7 +129,7 @@ def _find_or_add(
     # Slack sends a first message several times at once; only one may create the person.
     locks.organisation(tx, organisation_id)
     by = Caller.system(organisation_id, "slack")
-    user = slack_accounts.person_of(tx, organisation_id, profile)
+    user = people_rows.find_by_profile(tx, organisation_id, profile)
     user = user and people_rows.find(tx, organisation_id, user.id, for_update=True)
     if user is not None:
         return _activate(tx, user, profile, by=by, now=now), user.status == "pending"

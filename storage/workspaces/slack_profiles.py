@@ -21,8 +21,8 @@ from storage.db.pages import PageOf
 from storage.db.tables import SlackProfileRow, UserRow
 from storage.notifications import slack_messages
 from storage.outbox import audit, organisation_config
-from storage.people import people_changes, people_rows, slack_accounts
-from storage.people.slack_accounts import AppliedProfile, SlackProfile
+from storage.people import people_changes, people_rows
+from storage.people.people_rows import AppliedProfile, SlackProfile
 from storage.rules import roles
 
 
@@ -83,7 +83,7 @@ def add_member(
         raise InvalidInput.of(field, refusal.code, refusal.detail) from refusal
     linked = replace(user, slack_user_id=profile.slack_user_id)
     user = people_changes.save(tx, user, linked, "user.linked_to_slack", by=by, now=now)
-    slack_accounts.save_applied(tx, by.organisation_id, user.id, profile, now=now)
+    people_rows.save_applied_profile(tx, by.organisation_id, user.id, profile, now=now)
     return user
 
 
@@ -100,10 +100,10 @@ def link(
     user = people_rows.find(tx, organisation_id, user_id, for_update=True)
     if user is not None and user.slack_user_id is not None:
         return user.slack_user_id  # Linked meanwhile.
-    matched = slack_accounts.person_of(tx, organisation_id, profile)
+    matched = people_rows.find_by_profile(tx, organisation_id, profile)
     if user is None or matched is None or matched.id != user_id:
         return None
-    slack_accounts.save_applied(tx, organisation_id, user_id, profile, now=now)
+    people_rows.save_applied_profile(tx, organisation_id, user_id, profile, now=now)
     linked = replace(user, slack_user_id=profile.slack_user_id)
     by = Caller.system(organisation_id, "slack")
     linked = people_changes.save(tx, user, linked, "user.linked_to_slack", by=by, now=now)
@@ -129,7 +129,7 @@ def unlink(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> User:
     unlinked = replace(user, slack_user_id=None)
     # Their messages are in a conversation with the former account, and are not updated there.
     slack_messages.delete_all_of(tx, by.organisation_id, user_id)
-    slack_accounts.delete_applied(tx, by.organisation_id, user_id)
+    people_rows.delete_applied_profile(tx, by.organisation_id, user_id)
     unlinked = people_changes.save(tx, user, unlinked, "user.unlinked_from_slack", by=by, now=now)
     reassignment.apply(tx, config, reassigned, by=by, now=now)
     return unlinked
@@ -160,13 +160,13 @@ def changed(
     # Archived people first: later ones with the same address or account replace them.
     for row in sorted(people, key=lambda row: row.status != "archived"):
         person = rows.user(row)
-        applied[person.id] = slack_accounts.applied_profile(row)
+        applied[person.id] = people_rows.applied_profile(row)
         by_email[texts.email_key(person.email)] = person
         if person.slack_user_id is not None:
             by_slack_id[person.slack_user_id] = person
     changed_profiles = []
     for profile in profiles:
-        user = slack_accounts.choose(
+        user = people_rows.choose_by_profile(
             profile, by_slack_id.get, lambda email: by_email.get(texts.email_key(email))
         )
         if user is not None and _differs(user, applied[user.id], profile):
@@ -268,12 +268,12 @@ def sync(
     if user is None or user.status == "archived":
         return None
     if is_outdated(
-        profile, slack_accounts.find_applied(tx, organisation_id, user.id).slack_updated_at
+        profile, people_rows.find_applied_profile(tx, organisation_id, user.id).slack_updated_at
     ):
         return None
     by = Caller.system(organisation_id, "slack")
     user = _update(tx, user, profile, by=by, now=now)
-    slack_accounts.save_applied(tx, organisation_id, user.id, profile, now=now)
+    people_rows.save_applied_profile(tx, organisation_id, user.id, profile, now=now)
     if profile.is_deleted:
         return _deactivate(tx, user, by=by, now=now)
     if user.status == "deactivated" and _was_deactivated_by_slack(tx, user, by=by):
@@ -334,13 +334,13 @@ def deactivate_missing(
 
 
 def _find_locked(tx: Transaction, organisation_id: str, profile: SlackProfile) -> User | None:
-    user = slack_accounts.person_of(tx, organisation_id, profile)
+    user = people_rows.find_by_profile(tx, organisation_id, profile)
     if user is None:
         return None
     if profile.is_deleted or user.status == "deactivated" or user.slack_user_id is None:
         # Locked before the person's row, as ``locks`` says; the Slack user may have changed.
         locks.organisation(tx, organisation_id)
-        user = slack_accounts.person_of(tx, organisation_id, profile)
+        user = people_rows.find_by_profile(tx, organisation_id, profile)
     return user and people_rows.find(tx, organisation_id, user.id, for_update=True)
 
 

@@ -26,7 +26,7 @@ from storage.db.database import DuplicateRow, Transaction
 from storage.db.tables import OrganisationRow, UserRow
 from storage.outbox import audit, organisation_config
 from storage.people import people_changes, people_rows, slack_syncs
-from storage.people.slack_accounts import SlackProfile
+from storage.people.people_rows import SlackProfile
 from storage.workspaces import join_policy
 from storage.workspaces.join_policy import country_of_timezone, employer_domain
 

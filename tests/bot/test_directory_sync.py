@@ -16,8 +16,8 @@ from storage.admin import people
 from storage.base.errors import DatabaseUnavailable
 from storage.base.values import Caller, User
 from storage.db.database import Database
-from storage.people import people_lists, people_rows, slack_accounts, slack_syncs
-from storage.people.slack_accounts import SlackProfile
+from storage.people import people_lists, people_rows, slack_syncs
+from storage.people.people_rows import SlackProfile
 from storage.workspaces import slack_profiles, slack_workspaces
 from tests.bot.browser import Browser, by_oauth
 from tests.bot.conftest import Logged
@@ -48,7 +48,7 @@ def test_the_sync_applies_changes_whose_events_were_missed(world: World) -> None
 
     ada = person(world, ADA)
     assert (ada.name, ada.timezone) == ("Augusta King", "Europe/Rome")
-    stored = world.database.read_now(slack_accounts.find_applied, world.acme.id, ada.id)
+    stored = world.database.read_now(people_rows.find_applied_profile, world.acme.id, ada.id)
     assert stored.locale == "it-IT"
 
 

@@ -20,7 +20,7 @@ from storage.db.database import Database
 from storage.db.pages import PageOf
 from storage.keys import api_keys, authentication
 from storage.outbox import audit
-from storage.people import people_lists, people_rows, slack_accounts
+from storage.people import people_lists, people_rows
 from storage.workspaces import join_policy, slack_events, slack_installations, slack_profiles
 from tests.bot.browser import Browser, by_oauth
 from tests.bot.registrations import Listener
@@ -54,7 +54,7 @@ def test_names_time_zone_and_locale_follow_slack(world: World) -> None:
     ada = person(world, ADA)
     assert response.status == 200
     assert (ada.name, ada.timezone) == ("Augusta King-Noel", "Europe/Rome")
-    locales = world.database.read_now(slack_accounts.locales_of, world.acme.id, [ada.id])
+    locales = world.database.read_now(people_rows.locales_of, world.acme.id, [ada.id])
     assert locales == {ada.id: "it-IT"}
     page = world.database.read_now(
         audit.entries, PageOf(limit=1), by=world.acme.caller, action="user.updated"

@@ -31,10 +31,10 @@ from storage.admin.holiday_overrides import NewOverride
 from storage.calendars import display_links, feeds
 from storage.db.database import Transaction
 from storage.keys import api_keys
-from storage.leave import decisions, leave_requests, leave_types, recorded_leave
+from storage.leave import decisions, leave_requests, leave_types
 from storage.leave.drafts import Draft
 from storage.outbox import notification_outbox, organisation_config
-from storage.people import holiday_sets, slack_accounts
+from storage.people import holiday_sets, people_rows
 from storage.webhooks import webhooks
 from tests import catalogues, slack_types
 from tests.bot.registrations import registered
@@ -363,7 +363,7 @@ def german(world: World) -> World:
             new = NewOverride(date=day, name="Betriebsruhe", is_holiday=True, half=None)
             holiday_overrides.add(tx, sets["SE"], new, by=by, now=now)
         # The digest is in the owner's language.
-        slack_accounts.save_locale(tx, by.organisation_id, world.acme.owner.id, "de-DE", now=now)
+        people_rows.save_locale(tx, by.organisation_id, world.acme.owner.id, "de-DE", now=now)
 
     world.database.write_now(fill)
     astrid = a_person(world.database, world.acme, first_name="Astrid")
@@ -398,7 +398,7 @@ def german(world: World) -> World:
         for_ada = leave_requests.create(
             tx, by=world.caller(ANNA), draft=past, user_id=world.people[ADA].id, now=now
         )
-        recorded_leave.object_to(tx, for_ada.id, by=world.caller(ADA), now=now)
+        leave_requests.object_to(tx, for_ada.id, by=world.caller(ADA), now=now)
 
     world.database.write_now(record)
     declined = a_request(world.database, world.acme, anna, start_date=date(2027, 6, 1))

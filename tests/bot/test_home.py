@@ -11,7 +11,7 @@ from bot.base import ids
 from storage.admin import people_status
 from storage.db.database import Database
 from storage.db.pages import PageOf
-from storage.leave import decisions, leave_lists, leave_reading, leave_requests
+from storage.leave import decisions, leave_lists, leave_requests, leave_rows
 from storage.leave.drafts import Draft
 from storage.outbox import organisation_config
 from storage.workspaces import home as home_pages
@@ -446,6 +446,6 @@ def test_a_deactivated_user_sees_nothing(world: World) -> None:
     assert "deactivated" in world.slack.home(ADA).visible_text
     assert world.slack.home(ADA).buttons == []
     unchanged = world.database.read_now(
-        leave_reading.get, request.id, by=world.acme.caller, now=world.clock()
+        leave_rows.get, request.id, by=world.acme.caller, now=world.clock()
     )
     assert unchanged.status == "pending"

@@ -17,8 +17,8 @@ from storage.leave import (
     interruptions,
     leave_amendments,
     leave_lists,
-    leave_reading,
     leave_requests,
+    leave_rows,
     ledgers,
 )
 from storage.leave.drafts import Draft
@@ -102,7 +102,7 @@ class Case:
 
     def current(self, request: LeaveRequest | None = None) -> LeaveRequest:
         request_id = (request or self.leave).id
-        return self.database.read_now(leave_reading.get, request_id, by=self.acme.caller, now=NOW)
+        return self.database.read_now(leave_rows.get, request_id, by=self.acme.caller, now=NOW)
 
     def amendment(self, request: LeaveRequest) -> Amendment:
         found = self.database.read_now(

@@ -13,7 +13,7 @@ from storage.db.database import Database
 from storage.db.pages import PageOf
 from storage.leave import leave_lists
 from storage.people import approvers, people_rows
-from storage.people.slack_accounts import SlackProfile
+from storage.people.people_rows import SlackProfile
 from storage.workspaces import slack_profiles
 from tests.builders import (
     NOW,

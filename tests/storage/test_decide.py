@@ -24,7 +24,7 @@ from storage.base.leave_values import LeaveRequest
 from storage.base.values import Caller, User
 from storage.db.database import Database
 from storage.db.pages import PageOf
-from storage.leave import decisions, leave_reading, leave_requests, leave_rows
+from storage.leave import decisions, leave_requests, leave_rows
 from storage.leave.decisions import Decision, NotYourApproval
 from storage.outbox import audit
 from storage.people import people_rows
@@ -141,7 +141,7 @@ def test_a_stale_step_is_refused_by_the_status(
         late(database, request.id, acme.caller)
 
     assert refused.value.leave_status == status
-    assert database.read_now(leave_reading.get, request.id, by=acme.caller, now=NOW) == settled
+    assert database.read_now(leave_rows.get, request.id, by=acme.caller, now=NOW) == settled
 
 
 @pytest.mark.parametrize("step", [approve, decline, cancel, edit])
@@ -201,7 +201,7 @@ def test_of_decisions_at_once_the_later_ones_are_refused_with_the_status_of_the_
         )
     )
 
-    stored = database.read_now(leave_reading.get, request.id, by=acme.caller, now=NOW)
+    stored = database.read_now(leave_rows.get, request.id, by=acme.caller, now=NOW)
     assert (decided, refused) == ([stored.status], [stored.status] * 7)
     assert stored.version == 2
     decisions = audit_entries(database, acme.caller, subject_id=request.id)

@@ -17,7 +17,7 @@ from storage.db.compiled import milliseconds
 from storage.db.database import Database
 from storage.db.pages import Page, PageOf
 from storage.db.tables import LeaveRequestRow
-from storage.leave import decisions, leave_lists, leave_reading
+from storage.leave import decisions, leave_lists, leave_rows
 from tests.builders import (
     NOW,
     Acme,
@@ -299,7 +299,7 @@ def test_the_visible_lists_date_filters_exclude_the_day_itself(database: Databas
 def test_a_malformed_id_is_not_found(database: Database, acme: Acme) -> None:
     for request_id in ("", "x", "019e8269-4e80-7e8f-9eff-078e9174496d", "'; DROP TABLE users"):
         with pytest.raises(NotFound):
-            database.read_now(leave_reading.get, request_id, by=acme.caller, now=NOW)
+            database.read_now(leave_rows.get, request_id, by=acme.caller, now=NOW)
 
 
 def test_the_decider_still_sees_the_request_of_a_person_with_another_manager(
@@ -318,6 +318,6 @@ def test_the_decider_still_sees_the_request_of_a_person_with_another_manager(
     listed = database.read_now(leave_lists.visible, PageOf(), by=by, now=NOW)
 
     assert [shown.id for shown in listed.items] == [request.id]
-    assert database.read_now(leave_reading.get, request.id, by=by, now=NOW).status == "approved"
+    assert database.read_now(leave_rows.get, request.id, by=by, now=NOW).status == "approved"
     with pytest.raises(NotFound):
-        database.read_now(leave_reading.get, undecided.id, by=by, now=NOW)
+        database.read_now(leave_rows.get, undecided.id, by=by, now=NOW)

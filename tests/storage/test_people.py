@@ -22,7 +22,7 @@ from storage.db.pages import PageOf
 from storage.keys import api_keys
 from storage.people import people_changes, people_lists, people_rows
 from storage.people.people_changes import ChangedMeanwhile
-from storage.people.slack_accounts import SlackProfile
+from storage.people.people_rows import SlackProfile
 from storage.workspaces import join_policy, slack_profiles
 from storage.workspaces.join_policy import NotAMember
 from tests import outside

@@ -9,7 +9,7 @@ import pytest
 from storage.base.errors import DomainError
 from storage.base.values import Caller, User
 from storage.db.database import Database
-from storage.leave import leave_types, recorded_leave
+from storage.leave import leave_requests, leave_types
 from storage.people import people_lists
 from tests.builders import (
     NOW,
@@ -76,12 +76,12 @@ def test_people_are_named_by_whole_words(
 
 
 def found(database: Database, by: Caller, words: str = "") -> list[str]:
-    people = database.read_now(recorded_leave.find_recordable, words, by=by, now=NOW)
+    people = database.read_now(leave_requests.find_recordable, words, by=by, now=NOW)
     return [person.first_name for person in people]
 
 
 def are_any(database: Database, by: Caller) -> bool:
-    return database.read_now(recorded_leave.are_any_recordable, by=by, now=NOW)
+    return database.read_now(leave_requests.are_any_recordable, by=by, now=NOW)
 
 
 def accepted(database: Database, by: Caller, people: list[User]) -> list[str]:
@@ -89,7 +89,9 @@ def accepted(database: Database, by: Caller, people: list[User]) -> list[str]:
     names = []
     for person in people:
         try:
-            database.read_now(recorded_leave.check_person, person, by=by, today=NOW.date())
+            database.read_now(
+                leave_requests.check_recordable_person, person, by=by, today=NOW.date()
+            )
         except DomainError:
             continue
         names.append(person.first_name)

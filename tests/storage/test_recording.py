@@ -20,12 +20,11 @@ from storage.db.pages import PageOf
 from storage.leave import (
     decisions,
     leave_lists,
-    leave_reading,
     leave_requests,
+    leave_rows,
     leave_types,
     ledgers,
     previews,
-    recorded_leave,
 )
 from storage.leave.drafts import Draft
 from tests.builders import (
@@ -120,7 +119,7 @@ def test_an_approver_records_sick_leave_that_is_approved_at_once(
         NOW,
     )
     by_ada = caller_for(team.acme, team.ada)
-    assert database.read_now(leave_reading.get, request.id, by=by_ada, now=NOW) == request
+    assert database.read_now(leave_rows.get, request.id, by=by_ada, now=NOW) == request
     events, _, _ = database.read_now(everything)
     assert [(event.type, event.sequence) for event in events] == [
         ("leave_request.created", 1),
@@ -305,7 +304,7 @@ def test_an_objection_is_audited_once_and_changes_nothing(database: Database, te
     by_ada = caller_for(team.acme, team.ada)
 
     def send() -> None:
-        database.write_now(recorded_leave.object_to, request.id, by=by_ada, now=NOW)
+        database.write_now(leave_requests.object_to, request.id, by=by_ada, now=NOW)
 
     assert at_once(send, send) == ["already_objected"]
     (entry,) = audit_entries(database, team.owner, action="leave_request.objected")
@@ -323,7 +322,7 @@ def test_only_the_person_objects_to_approved_leave_recorded_for_them(
     )
 
     def send(by: Caller, request: LeaveRequest) -> None:
-        database.write_now(recorded_leave.object_to, request.id, by=by, now=NOW)
+        database.write_now(leave_requests.object_to, request.id, by=by, now=NOW)
 
     assert (
         codes_of(

@@ -22,7 +22,7 @@ from storage.db.compiled import compiled
 from storage.db.database import Database, Transaction
 from storage.db.pages import PageOf
 from storage.db.tables import DeliveryRow, EventRow, NotificationRow
-from storage.leave import decisions, leave_lists, leave_reading, leave_requests
+from storage.leave import decisions, leave_lists, leave_requests, leave_rows
 from storage.leave.drafts import MAX_NOTE_LENGTH, Draft
 from storage.webhooks import webhooks
 from tests.builders import (
@@ -75,7 +75,7 @@ def test_a_request_is_counted_and_assigned_to_the_manager(database: Database, ac
         leave_lists.assigned, PageOf(), by=caller_for(acme, grace), now=NOW
     )
     assert [item.id for item in awaiting.items] == [request.id]
-    stored = database.read_now(leave_reading.get, request.id, by=caller_for(acme, ada), now=NOW)
+    stored = database.read_now(leave_rows.get, request.id, by=caller_for(acme, ada), now=NOW)
     assert stored == request
 
 

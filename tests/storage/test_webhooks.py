@@ -18,7 +18,7 @@ from storage.db import locks
 from storage.db.compiled import Param, compiled
 from storage.db.database import Database, Transaction
 from storage.db.tables import DeliveryAttemptRow, DeliveryRow, EventRow, WebhookRow
-from storage.leave import decisions, leave_reading, leave_requests
+from storage.leave import decisions, leave_requests, leave_rows
 from storage.leave.drafts import Draft
 from storage.outbox import organisation_config
 from storage.webhooks import webhooks
@@ -317,7 +317,7 @@ def test_a_webhook_is_deleted_with_a_concurrent_delivery(database: Database, acm
     def approve(tx: Transaction) -> None:
         decisions.approve(tx, request.id, by=acme.caller, now=NOW)
         # A read writes the enqueued rows.
-        leave_reading.get(tx, request.id, by=acme.caller, now=NOW)
+        leave_rows.get(tx, request.id, by=acme.caller, now=NOW)
 
     runs = crossing(
         database,
