@@ -20,9 +20,9 @@ from storage.base.values import Caller
 from storage.db.database import Transaction
 from storage.leave import decisions, leave_requests
 from storage.leave.decisions import NotYourApproval
-from storage.workspaces import home, setup_checklist
-from storage.workspaces.home import PageCursors
+from storage.workspaces import setup_checklist, slack_workspaces
 from storage.workspaces.join_policy import NotAMember
+from storage.workspaces.slack_workspaces import PageCursors
 
 
 async def opened(interaction: Interaction) -> None:
@@ -36,14 +36,18 @@ async def opened(interaction: Interaction) -> None:
         view = views.closed(errors.sentence(refusal))
         await client.views_publish(user_id=interaction.slack_user_id, view=view)
         return
-    await interaction.database.write(home.save, PageCursors(), by=by, now=interaction.now)
+    await interaction.database.write(
+        slack_workspaces.save_opened_home, PageCursors(), by=by, now=interaction.now
+    )
     await home_tab.show(interaction, by)
 
 
 async def paginate(interaction: Interaction) -> None:
     by = await identity.acknowledged(interaction)
     cursors = PageCursors.unpacked(interaction.value)
-    await interaction.database.write(home.save, cursors, by=by, now=interaction.now)
+    await interaction.database.write(
+        slack_workspaces.save_opened_home, cursors, by=by, now=interaction.now
+    )
     await home_tab.show(interaction, by)
 
 

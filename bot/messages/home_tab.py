@@ -22,7 +22,7 @@ from storage.base.values import Caller
 from storage.db.database import Transaction
 from storage.outbox import organisation_config
 from storage.people import people_rows
-from storage.workspaces import home
+from storage.workspaces import home, slack_workspaces
 from storage.workspaces.home import Home
 
 # Slack takes 100 a minute from one workspace (docs.slack.dev, "Rate limits", tier 4).
@@ -149,7 +149,7 @@ def _load_open_home(
     if user is None or user.status != "active" or user.slack_user_id is None:
         return None
     by = identity.as_caller(organisation, user)
-    if organisation.slack_team_id is None or not home.viewers(
+    if organisation.slack_team_id is None or not slack_workspaces.home_viewers(
         tx, [(organisation_id, user_id)], now=now
     ):
         return None

@@ -32,7 +32,7 @@ from storage.notifications.notification_data import (
     Welcome,
 )
 from storage.notifications.notification_queue import Notification, Outcome
-from storage.workspaces import home
+from storage.workspaces import slack_workspaces
 
 # Stored with the notification, for operators.
 _NOT_INSTALLED: Final = Outcome(verdict="failed", error="the app is not installed in the workspace")
@@ -213,7 +213,7 @@ def _record_results(
     recipients = {
         (each.organisation_id, each.user_id) for each, _ in outcomes if each.kind != "cover_changed"
     }
-    return home.viewers(tx, recipients, now=now)
+    return slack_workspaces.home_viewers(tx, recipients, now=now)
 
 
 def _internal_error(notification: Notification, error: Exception) -> Outcome:

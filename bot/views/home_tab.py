@@ -17,8 +17,9 @@ from storage.base.leave_values import Amendment, LeaveRequest, LeaveType
 from storage.leave.covers import Covered
 from storage.leave.ledgers import Balance
 from storage.rules import holiday_calendar
-from storage.workspaces.home import MAX_COVERING, Home, Item, PageCursors, ProposedLeave
+from storage.workspaces.home import MAX_COVERING, Home, Item, ProposedLeave
 from storage.workspaces.setup_checklist import MAX_COUNTED, Checklist, Step
+from storage.workspaces.slack_workspaces import PageCursors
 
 # After escaping, the longest note and two names still fit in a section.
 _MAX_NOTE: Final = 200

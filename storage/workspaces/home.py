@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from typing import Final, TypeVar
 
-from peewee import Select
-
-from storage.base.calendar_values import Absence, FeedScope
+from storage.base.calendar_values import Absence
 from storage.base.errors import NotFound, UnusableCursor
 from storage.base.leave_values import CountedAmendment, LeaveRequest, LeaveType
 from storage.base.values import Caller, Organisation, User, local_day
 from storage.calendars import absences, wallchart
 from storage.calendars.wallchart import Wallchart
-from storage.db.compiled import Param, any_of_keys, compiled, json_of_keys
 from storage.db.database import Transaction
 from storage.db.pages import Page, PageOf
-from storage.db.tables import SlackHomeRow
 from storage.leave import (
     covers,
     interruptions,
@@ -39,91 +35,7 @@ from storage.rules import counted_days
 from storage.rules.lifecycle import CancelEffect
 from storage.workspaces import setup_checklist
 from storage.workspaces.setup_checklist import Checklist
-
-# Slack reports every time the tab is opened. A person who opened it earlier is not viewing it.
-VIEWED_FOR: Final = timedelta(days=7)
-_NOTHING: Final = "-"
-_PART_COUNT: Final = 4
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class PageCursors:
-    """The page of each list that the viewer sees, and whose absences are shown.
-
-    ``scope`` None is the viewer's team, or everyone for a viewer without a department.
-    """
-
-    own: str | None = None
-    waiting: str | None = None
-    away: str | None = None
-    scope: FeedScope | None = None
-
-    def packed(self) -> str:
-        """As the value of a button: three cursors and the scope."""
-        return " ".join(
-            part or _NOTHING for part in (self.own, self.waiting, self.away, self.scope)
-        )
-
-    @classmethod
-    def unpacked(cls, packed: str) -> PageCursors:
-        """The inverse of ``packed``; the first pages for any other value."""
-        parts = [None if part == _NOTHING else part for part in packed.split(" ")]
-        if len(parts) != _PART_COUNT:
-            return cls()
-        own, waiting, away, scope = parts
-        return cls(
-            own=own,
-            waiting=waiting,
-            away=away,
-            scope="team" if scope == "team" else "org" if scope else None,
-        )
-
-
-def save(tx: Transaction, cursors: PageCursors, *, by: Caller, now: datetime) -> None:
-    """Save that the caller views Home, and the pages of its lists; ``home.load`` shows them."""
-    key = {"organisation_id": by.organisation_id, "user_id": str(by.user_id)}
-    tx.upsert(SlackHomeRow, key, cursors=cursors.packed(), opened_at=now)
-
-
-def viewers(
-    tx: Transaction, people: Iterable[tuple[str, str]], *, now: datetime
-) -> set[tuple[str, str]]:
-    """Those who opened Home recently, so that it has to be kept up to date.
-
-    ``people`` are the ids of their organisation and their own.
-    """
-    since = now - VIEWED_FOR
-    return {*tx.all(_viewers, people=json_of_keys(people), since=since)}
-
-
-def find(tx: Transaction, *, by: Caller, now: datetime) -> PageCursors | None:
-    """The pages of ``save`` in the last seven days; None for a caller who is not viewing Home."""
-    row = tx.first(
-        _opened_since,
-        organisation_id=by.organisation_id,
-        user_id=str(by.user_id),
-        since=now - VIEWED_FOR,
-    )
-    return None if row is None else PageCursors.unpacked(row.cursors)
-
-
-@compiled
-def _opened_since(
-    organisation_id: Param[str], user_id: Param[str], since: Param[datetime]
-) -> Select:
-    return SlackHomeRow.select(SlackHomeRow.cursors.alias("cursors")).where(
-        SlackHomeRow.organisation_id == organisation_id,
-        SlackHomeRow.user_id == user_id,
-        SlackHomeRow.opened_at > since,
-    )
-
-
-@compiled
-def _viewers(people: Param[str], since: Param[datetime]) -> Select:
-    return SlackHomeRow.select(SlackHomeRow.organisation_id, SlackHomeRow.user_id).where(
-        any_of_keys(SlackHomeRow, people, "user_id"), SlackHomeRow.opened_at > since
-    )
-
+from storage.workspaces.slack_workspaces import PageCursors, find_opened_home
 
 # Items on a page of each list.
 MAX_OWN: Final = 8
@@ -197,7 +109,7 @@ def load(tx: Transaction, *, by: Caller, now: datetime) -> Home:
 
     ``away`` is of two weeks, and ``chart`` has the same people's days.
     """
-    cursors = find(tx, by=by, now=now) or PageCursors()
+    cursors = find_opened_home(tx, by=by, now=now) or PageCursors()
     config = organisation_config.of_organisation(tx, by.organisation_id)
     user = people_rows.find(tx, by.organisation_id, str(by.user_id))
     if user is None:

@@ -1,4 +1,4 @@
-"""The Slack workspaces of organisations, and the people who interact from them.
+"""The Slack workspaces of organisations, and the people who interact from them or view Home.
 
 A workspace is linked only with proof from both sides. Slack vouches that the installer may install
 in the workspace (the code from its consent page, bound to the browser by the state), that they are
@@ -9,8 +9,9 @@ of its active admins or owners.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 
 from peewee import Select
@@ -18,12 +19,13 @@ from peewee import Select
 from storage.admin import organisations
 from storage.admin.organisations import NewOrganisation
 from storage.base import texts
+from storage.base.calendar_values import FeedScope
 from storage.base.errors import AlreadyExists, Forbidden
 from storage.base.values import Caller, Organisation, Source, User
 from storage.db import rows
-from storage.db.compiled import Param, compiled
+from storage.db.compiled import Param, any_of_keys, compiled, json_of_keys
 from storage.db.database import DuplicateRow, Transaction
-from storage.db.tables import OrganisationRow, UserRow
+from storage.db.tables import OrganisationRow, SlackHomeRow, UserRow
 from storage.outbox import audit, organisation_config
 from storage.people import people_changes, people_rows, slack_syncs
 from storage.people.people_rows import SlackProfile
@@ -211,4 +213,93 @@ def _administered(domain: Param[str], email_key: Param[str]) -> Select:
             UserRow.status.in_(("pending", "active")),
         )
         .limit(2)
+    )
+
+
+# Slack reports every time the tab is opened. A person who opened it earlier is not viewing it.
+VIEWED_FOR: Final = timedelta(days=7)
+
+
+_NO_PART: Final = "-"
+
+
+_PART_COUNT: Final = 4
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PageCursors:
+    """The page of each list that the viewer sees, and whose absences are shown.
+
+    ``scope`` None is the viewer's team, or everyone for a viewer without a department.
+    """
+
+    own: str | None = None
+    waiting: str | None = None
+    away: str | None = None
+    scope: FeedScope | None = None
+
+    def packed(self) -> str:
+        """As the value of a button: three cursors and the scope."""
+        return " ".join(
+            part or _NO_PART for part in (self.own, self.waiting, self.away, self.scope)
+        )
+
+    @classmethod
+    def unpacked(cls, packed: str) -> PageCursors:
+        """The inverse of ``packed``; the first pages for any other value."""
+        parts = [None if part == _NO_PART else part for part in packed.split(" ")]
+        if len(parts) != _PART_COUNT:
+            return cls()
+        own, waiting, away, scope = parts
+        return cls(
+            own=own,
+            waiting=waiting,
+            away=away,
+            scope="team" if scope == "team" else "org" if scope else None,
+        )
+
+
+def save_opened_home(tx: Transaction, cursors: PageCursors, *, by: Caller, now: datetime) -> None:
+    """Save that the caller views Home, and the pages of its lists; ``home.load`` shows them."""
+    key = {"organisation_id": by.organisation_id, "user_id": str(by.user_id)}
+    tx.upsert(SlackHomeRow, key, cursors=cursors.packed(), opened_at=now)
+
+
+def home_viewers(
+    tx: Transaction, people: Iterable[tuple[str, str]], *, now: datetime
+) -> set[tuple[str, str]]:
+    """Those who opened Home recently, so that it has to be kept up to date.
+
+    ``people`` are the ids of their organisation and their own.
+    """
+    since = now - VIEWED_FOR
+    return {*tx.all(_viewers, people=json_of_keys(people), since=since)}
+
+
+def find_opened_home(tx: Transaction, *, by: Caller, now: datetime) -> PageCursors | None:
+    """The pages of the caller's Home in the last seven days; None if they are not viewing it."""
+    row = tx.first(
+        _opened_since,
+        organisation_id=by.organisation_id,
+        user_id=str(by.user_id),
+        since=now - VIEWED_FOR,
+    )
+    return None if row is None else PageCursors.unpacked(row.cursors)
+
+
+@compiled
+def _opened_since(
+    organisation_id: Param[str], user_id: Param[str], since: Param[datetime]
+) -> Select:
+    return SlackHomeRow.select(SlackHomeRow.cursors.alias("cursors")).where(
+        SlackHomeRow.organisation_id == organisation_id,
+        SlackHomeRow.user_id == user_id,
+        SlackHomeRow.opened_at > since,
+    )
+
+
+@compiled
+def _viewers(people: Param[str], since: Param[datetime]) -> Select:
+    return SlackHomeRow.select(SlackHomeRow.organisation_id, SlackHomeRow.user_id).where(
+        any_of_keys(SlackHomeRow, people, "user_id"), SlackHomeRow.opened_at > since
     )

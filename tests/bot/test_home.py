@@ -14,9 +14,8 @@ from storage.db.pages import PageOf
 from storage.leave import decisions, leave_lists, leave_requests, leave_rows
 from storage.leave.drafts import Draft
 from storage.outbox import organisation_config
-from storage.workspaces import home as home_pages
 from storage.workspaces import slack_workspaces
-from storage.workspaces.home import PageCursors
+from storage.workspaces.slack_workspaces import PageCursors
 from tests.bot.browser import Browser, by_oauth
 from tests.bot.conftest import Logged
 from tests.bot.test_calendar import cell_text
@@ -104,7 +103,7 @@ def test_home_says_how_many_are_out_today_and_names_them_in_the_table(world: Wor
     today = world.clock.now.date()
     sick = world.leave_type("sick")
     everyone = PageCursors(scope="org")
-    world.write(home_pages.save, everyone, by=EVE)
+    world.write(slack_workspaces.save_opened_home, everyone, by=EVE)
     nobody = opened(world, EVE).visible_text
     tomorrow = today + timedelta(days=1)
     world.submit_over_rest(HEDY, leave_type_id=sick, start_date=tomorrow, end_date=tomorrow)

@@ -20,8 +20,9 @@ from storage.db.pages import Page
 from storage.leave.ledgers import YEARS_AHEAD, Balance
 from storage.rules.leave_years import LeaveYear
 from storage.workspaces import setup_checklist
-from storage.workspaces.home import MAX_AWAY, MAX_OWN, MAX_WAITING, Home, Item, PageCursors
+from storage.workspaces.home import MAX_AWAY, MAX_OWN, MAX_WAITING, Home, Item
 from storage.workspaces.setup_checklist import Checklist, Step
+from storage.workspaces.slack_workspaces import PageCursors
 from tests.bot.test_calendar_views import charts
 from tests.bot.test_views import NOW, REQUEST_ID, absent_colleagues, leave_type, text, user
 

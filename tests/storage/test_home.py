@@ -9,8 +9,9 @@ import pytest
 from storage.base.values import Caller, User
 from storage.db.database import Database
 from storage.leave import leave_requests
-from storage.workspaces import home
-from storage.workspaces.home import Home, PageCursors
+from storage.workspaces import home, slack_workspaces
+from storage.workspaces.home import Home
+from storage.workspaces.slack_workspaces import PageCursors
 from tests.builders import (
     NOW,
     Acme,
@@ -120,7 +121,12 @@ def test_absences_are_of_the_team_or_without_a_department_of_everyone(
         ("Grace Lovelace", None),
         ("Hedy Lovelace", "Sick leave"),
     ]
-    database.write_now(home.save, PageCursors(scope="org"), by=caller_for(acme, ada), now=NOW)
+    database.write_now(
+        slack_workspaces.save_opened_home,
+        PageCursors(scope="org"),
+        by=caller_for(acme, ada),
+        now=NOW,
+    )
     assert away(caller_for(acme, ada)) == [("Grace Lovelace", None), ("Hedy Lovelace", None)]
 
 
@@ -135,7 +141,9 @@ def test_pending_absences_are_shown_to_approvers_only(database: Database, acme: 
 
     def away(user: User) -> list[tuple[str, str, str | None]]:
         by = caller_for(acme, user)
-        database.write_now(home.save, PageCursors(scope="org"), by=by, now=NOW)
+        database.write_now(
+            slack_workspaces.save_opened_home, PageCursors(scope="org"), by=by, now=NOW
+        )
         return [
             (absence.person_name, absence.status, absence.summary_type)
             for absence in load(database, by).away.items
@@ -166,7 +174,12 @@ def test_an_invalid_cursor_shows_the_first_page(database: Database, acme: Acme) 
     a_request(database, acme, ada, start_date=date(2026, 6, 8))
     by = caller_for(acme, ada)
 
-    database.write_now(home.save, PageCursors(own="AAAA", waiting="x", away="-"), by=by, now=NOW)
+    database.write_now(
+        slack_workspaces.save_opened_home,
+        PageCursors(own="AAAA", waiting="x", away="-"),
+        by=by,
+        now=NOW,
+    )
     home_data = load(database, by)
 
     assert len(home_data.own.items) == 1
