@@ -42,6 +42,7 @@ class _Argument:
 # What makes an error of a field. Functions that pass on a parameter are added while reading.
 _MAKERS: Final[Mapping[str, _Argument]] = {
     "InvalidInput.of": _Argument(1, "code"),
+    "InvalidInput.at": _Argument(1, "code"),
     "FieldError": _Argument(1, "code"),
     "PydanticCustomError": _Argument(0, "error_type"),
 }

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import logging
 import sys
 from contextlib import suppress
 from contextvars import ContextVar
-from datetime import UTC, datetime
 from typing import Any, BinaryIO, Final
 
 import orjson
@@ -31,8 +29,6 @@ _PROBLEM_COUNT: Final = Counter(
 _request: Final[ContextVar[RequestLog | None]] = ContextVar("request", default=None)
 
 _access: Final = structlog.stdlib.get_logger("hiatus.access")
-# The writer of JSON lines, once configured.
-_lines: Lines | None = None
 _counts_problems = False
 
 _PROBLEMS = frozenset({"warning", "error", "critical"})
@@ -58,15 +54,10 @@ def begin_request(request_id: str) -> RequestLog:
 
 
 class Lines:
-    """A structlog logger that writes the lines of one event-loop iteration with one system call.
-
-    The system call is the most expensive part of a line. ``file`` is buffered and flushed when the
-    process ends. A full disk or a closed pipe loses lines, but no request fails for it.
-    """
+    """A structlog logger. A full disk or a closed pipe loses lines, but no request fails for it."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
-        self._flushed_by: asyncio.AbstractEventLoop | None = None
 
     def __call__(self, *_: object) -> Lines:
         return self
@@ -74,21 +65,9 @@ class Lines:
     def msg(self, line: bytes) -> None:
         with suppress(OSError):
             self._file.write(line + b"\n")
-        try:
-            loop = asyncio.get_running_loop()
-        except RuntimeError:
-            self._flush()
-            return
-        if self._flushed_by is not loop:
-            self._flushed_by = loop
-            loop.call_soon(self._flush)
+            self._file.flush()
 
     debug = info = warning = error = critical = exception = log = msg
-
-    def _flush(self) -> None:
-        self._flushed_by = None
-        with suppress(OSError):
-            self._file.flush()
 
 
 def _count_problem(_: object, level: str, entry: EventDict) -> EventDict:
@@ -122,20 +101,6 @@ def log_failure(request: RequestLog, status: int) -> None:
         _access.error("request failed", reason="no reason was given", status=status)
 
 
-def log_request(line: dict[str, object]) -> None:
-    """Log a request. JSON bypasses structlog, which costs three times as much.
-
-    ``line`` is modified.
-    """
-    if _lines is None:
-        _access.info("request", **line)
-        return
-    _add_trace_ids(None, "", line)
-    line["event"], line["level"] = "request", "info"
-    line["timestamp"] = datetime.now(UTC)  # noqa: TID251  # only the line's own timestamp
-    _lines.msg(orjson.dumps(line, option=orjson.OPT_UTC_Z))
-
-
 def _as_json(line: object, **options: Any) -> bytes:  # type: ignore[explicit-any]  # orjson's own
     try:
         return orjson.dumps(line, **options)
@@ -146,7 +111,7 @@ def _as_json(line: object, **options: Any) -> bytes:  # type: ignore[explicit-an
 
 def configure(log_format: LogFormat) -> None:
     """Configure our own and the libraries' logging; call once, before anything logs."""
-    global _lines, _counts_problems
+    global _counts_problems
     _counts_problems = True
     shared: list[Processor] = [
         _add_request_id,
@@ -165,11 +130,12 @@ def configure(log_format: LogFormat) -> None:
             # The default one prints local variables, which include keys and feed tokens.
             exception_formatter=structlog.dev.plain_traceback,
         )
-    _lines = Lines(sys.stderr.buffer) if is_json else None
     structlog.configure(
         processors=[_count_problem, *shared, renderer],
         wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
-        logger_factory=_lines or structlog.PrintLoggerFactory(sys.stderr),
+        logger_factory=(
+            Lines(sys.stderr.buffer) if is_json else structlog.PrintLoggerFactory(sys.stderr)
+        ),
         cache_logger_on_first_use=True,
     )
     handler = logging.StreamHandler(sys.stderr)

@@ -54,8 +54,6 @@ class Metrics:
             buckets=_REQUEST_SECONDS,
             registry=self._registry,
         )
-        # Cached, because looking up a labelled series costs several times as much as counting.
-        self._series: dict[tuple[str, str | None, int], Histogram] = {}
         self._attempts = Counter(
             "hiatus_webhook_attempts",
             "Attempts of this process to deliver webhooks, by outcome.",
@@ -109,14 +107,8 @@ class Metrics:
         self, method: str, route: str | None, status: int, duration_seconds: float
     ) -> None:
         """Count one request; ``route`` is the template, None for an unknown path."""
-        series = self._series.get((method, route, status))
-        if series is None:
-            series = self._requests.labels(
-                method if method in METHODS else OTHER, route or OTHER, str(status)
-            )
-            if method in METHODS:
-                self._series[method, route, status] = series
-        series.observe(duration_seconds)
+        known = method if method in METHODS else OTHER
+        self._requests.labels(known, route or OTHER, str(status)).observe(duration_seconds)
 
     def observe_attempts(self, results: Sequence[DeliveryResult]) -> None:
         """Count attempts whose results were recorded."""

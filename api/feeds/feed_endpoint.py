@@ -26,7 +26,7 @@ from api.http.context import Services
 from storage.base import secrets
 from storage.base.caches import LRUCache
 from storage.base.calendar_values import FeedScope
-from storage.base.errors import DatabaseUnavailable, FieldError, InvalidInput, NotFound
+from storage.base.errors import DatabaseUnavailable, InvalidInput, NotFound
 from storage.calendars import feed_owners
 from storage.calendars.feed_owners import FeedOwner
 from storage.db.database import Transaction
@@ -223,7 +223,7 @@ def _scope_of(request: Request) -> FeedScope:
     name = query.get("scope", ["personal"])[0]
     if name not in SCOPES:
         detail = f"The scope is one of {', '.join(SCOPES)}."
-        raise InvalidInput([FieldError(pointer="?scope", code="not_one_of", detail=detail)])
+        raise InvalidInput.at("?scope", "not_one_of", detail)
     return SCOPES[name]
 
 

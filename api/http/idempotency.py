@@ -13,7 +13,6 @@ from starlette.types import Scope
 
 from storage.base.errors import (
     DomainError,
-    FieldError,
     InsufficientRole,
     InsufficientScope,
     InvalidInput,
@@ -60,15 +59,10 @@ def claim_of(scope: Scope, caller: Caller, content: bytes) -> Claim | None:
     if not keys:
         return None
     if len(keys) > 1 or not _VALID.fullmatch(keys[0]):
-        raise InvalidInput(
-            [
-                FieldError(
-                    pointer="Idempotency-Key",
-                    code="invalid_idempotency_key",
-                    detail="Send the header Idempotency-Key once, with 1 to 255 printable "
-                    "ASCII characters.",
-                )
-            ]
+        raise InvalidInput.at(
+            "Idempotency-Key",
+            "invalid_idempotency_key",
+            "Send the header Idempotency-Key once, with 1 to 255 printable ASCII characters.",
         )
     # Each part on its own line; the first three cannot contain line breaks.
     lines = f"{scope['method']}\n{scope['path']}\n".encode() + scope["query_string"] + b"\n"

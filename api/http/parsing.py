@@ -45,13 +45,7 @@ def parse_query(model: type[Query], query_string: bytes) -> Query:
             max_num_fields=MAX_PARAMETERS,
         )
     except ValueError as error:
-        raise InvalidInput(
-            [
-                FieldError(
-                    pointer="?", code="wrong_format", detail="The query string cannot be read."
-                )
-            ]
-        ) from error
+        raise InvalidInput.at("?", "wrong_format", "The query string cannot be read.") from error
     parameters = dict(pairs)
     if len(parameters) < len(pairs):
         raise InvalidInput(

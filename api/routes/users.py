@@ -32,7 +32,7 @@ from api.http.operations import Tag, lock_organisation, operation
 from api.routes import effects
 from storage.admin import employment_records, people, people_status
 from storage.base import errors
-from storage.base.errors import FieldError, InvalidInput
+from storage.base.errors import InvalidInput
 from storage.base.values import (
     About,
     Id,
@@ -529,14 +529,8 @@ def _link(
 def _variant(context: RequestContext) -> str:
     variant = context.headers.get("api-variant", str(context.caller.variant))
     if variant not in ("1", "2"):
-        raise InvalidInput(
-            [
-                FieldError(
-                    pointer="API-Variant",
-                    code="unknown_variant",
-                    detail="The header API-Variant must be 1 or 2.",
-                )
-            ]
+        raise InvalidInput.at(
+            "API-Variant", "unknown_variant", "The header API-Variant must be 1 or 2."
         )
     return variant
 

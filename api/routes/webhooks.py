@@ -31,7 +31,6 @@ from storage.base.event_values import (
     DeliveryStatus,
     LoggedDelivery,
     Webhook,
-    WebhookHealth,
 )
 from storage.base.values import About, Id, as_dict
 from storage.db.database import Transaction
@@ -93,23 +92,20 @@ class ListOfWebhooks(Paged):
     ] = None
 
 
-class WebhookRecord(TypedDict):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ShownWebhook(Webhook):
     """A webhook, without its secret."""
 
-    id: Id
-    url: Annotated[str, Field(json_schema_extra={"format": "uri"})]
-    events: Annotated[list[str], About(enum=("*", *EVENT_TYPES))]
-    is_active: bool
-    disabled_reason: str | None
+    __pydantic_config__ = ConfigDict(title="Webhook")
+
     failing_since: Annotated[
         datetime | None,
-        Field(description="The time since which every attempt has failed; null after a success."),
+        About(description="The time since which every attempt has failed; null after a success."),
     ]
     next_attempt_at: Annotated[
         datetime | None,
-        Field(description="When the next delivery is attempted; null if none is waiting."),
+        About(description="When the next delivery is attempted; null if none is waiting."),
     ]
-    created_at: datetime
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -126,8 +122,11 @@ class DeliveryWithBody(LoggedDelivery):
     ]
 
 
-class WebhookWithSecretRecord(WebhookRecord):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class WebhookWithSecret(ShownWebhook):
     """A webhook with the secret that signs its deliveries, shown only once."""
+
+    __pydantic_config__ = ConfigDict(title="WebhookWithSecret")
 
     secret: Annotated[str, About(example="whsec_c2VjcmV0LWV4YW1wbGUtb2YtYS13ZWJob29rLTAxIQ==")]
 
@@ -146,19 +145,6 @@ class RedeliveredRecord(TypedDict):
     has_more: Annotated[bool, Field(description="Whether more deliveries remain: repeat the call.")]
 
 
-def _webhook_record(value: Webhook, health: WebhookHealth) -> WebhookRecord:
-    return {
-        "id": value.id,
-        "url": value.url,
-        "events": list(value.events),
-        "is_active": value.is_active,
-        "disabled_reason": value.disabled_reason,
-        "failing_since": health.failing_since,
-        "next_attempt_at": health.next_attempt_at,
-        "created_at": value.created_at,
-    }
-
-
 async def check_url(body: Body, services: Services) -> None:
     """Resolve the URL's host before any transaction begins. Raises InvalidInput."""
     url = body.sent().get("url")
@@ -167,33 +153,33 @@ async def check_url(body: Body, services: Services) -> None:
 
 
 @operation("GET", "/webhooks", tag=WEBHOOKS, role="admin")
-def page(tx: Transaction, context: RequestContext, query: ListOfWebhooks) -> Listing[WebhookRecord]:
+def page(tx: Transaction, context: RequestContext, query: ListOfWebhooks) -> Listing[ShownWebhook]:
     """List webhooks.
 
     Every webhook of the organisation, without its secret.
     """
     active = is_true(query.is_active)
     page = webhooks.page(tx, query.page, by=context.caller, is_active=active)
-    health = endpoint_health.of_webhooks(
-        tx, [webhook.id for webhook in page.items], by=context.caller
+    ids = [webhook.id for webhook in page.items]
+    health = endpoint_health.of_webhooks(tx, ids, by=context.caller)
+    return listing_of(
+        page, lambda webhook: ShownWebhook(**as_dict(webhook), **as_dict(health[webhook.id]))
     )
-    return listing_of(page, lambda webhook: _webhook_record(webhook, health[webhook.id]))
 
 
-def _record(tx: Transaction, context: RequestContext, webhook: Webhook) -> WebhookRecord:
-    return _webhook_record(
-        webhook, endpoint_health.of_webhooks(tx, [webhook.id], by=context.caller)[webhook.id]
-    )
+def _shown(tx: Transaction, context: RequestContext, webhook: Webhook) -> ShownWebhook:
+    health = endpoint_health.of_webhooks(tx, [webhook.id], by=context.caller)[webhook.id]
+    return ShownWebhook(**as_dict(webhook), **as_dict(health))
 
 
 @operation("GET", "/webhooks/{id}", tag=WEBHOOKS, role="admin", kind="webhook", is_resource=True)
-def get(tx: Transaction, context: RequestContext) -> WebhookRecord:
+def get(tx: Transaction, context: RequestContext) -> ShownWebhook:
     """Read a webhook.
 
     Without its secret. `disabled_reason` says why the webhook was disabled; `failing_since` and
     `next_attempt_at` describe a failing one that is still active.
     """
-    return _record(tx, context, webhooks.get(tx, context.id, by=context.caller))
+    return _shown(tx, context, webhooks.get(tx, context.id, by=context.caller))
 
 
 @operation(
@@ -209,15 +195,15 @@ def get(tx: Transaction, context: RequestContext) -> WebhookRecord:
 )
 def create(
     tx: Transaction, context: RequestContext, body: NewWebhook
-) -> Created[WebhookWithSecretRecord]:
+) -> Created[WebhookWithSecret]:
     """Register a webhook.
 
     `secret` signs the deliveries (Standard Webhooks). It is only shown in this response. Private,
     loopback and link-local addresses are refused.
     """
     webhook, secret = webhooks.create(tx, body.url, body.events, by=context.caller, now=context.now)
-    record = _record(tx, context, webhook)
-    return created(f"/api/v1/webhooks/{webhook.id}", {**record, "secret": secret})
+    shown = WebhookWithSecret(**as_dict(_shown(tx, context, webhook)), secret=secret)
+    return created(f"/api/v1/webhooks/{webhook.id}", shown)
 
 
 @operation(
@@ -229,7 +215,7 @@ def create(
     rules=_RULES,
     example={"events": ["*"], "is_active": True},
 )
-def update(tx: Transaction, context: RequestContext, body: WebhookChanges) -> WebhookRecord:
+def update(tx: Transaction, context: RequestContext, body: WebhookChanges) -> ShownWebhook:
     """Change a webhook.
 
     `is_active` true enables a disabled webhook again: its failures are reset, and deliveries that
@@ -237,7 +223,7 @@ def update(tx: Transaction, context: RequestContext, body: WebhookChanges) -> We
     disabled are only sent by `redeliver-failed`.
     """
     webhook = webhooks.update(tx, context.id, body.sent(), by=context.caller, now=context.now)
-    return _record(tx, context, webhook)
+    return _shown(tx, context, webhook)
 
 
 @operation("DELETE", "/webhooks/{id}", role="admin", resource=get)
@@ -257,13 +243,13 @@ def delete(tx: Transaction, context: RequestContext) -> None:
     kind="webhook",
     shows_secret=True,
 )
-def rotate_secret(tx: Transaction, context: RequestContext) -> WebhookWithSecretRecord:
+def rotate_secret(tx: Transaction, context: RequestContext) -> WebhookWithSecret:
     """Rotate a webhook's secret.
 
     Deliveries are also signed with the old secret for another 24 hours.
     """
     webhook, secret = webhooks.rotate_secret(tx, context.id, by=context.caller, now=context.now)
-    return {**_record(tx, context, webhook), "secret": secret}
+    return WebhookWithSecret(**as_dict(_shown(tx, context, webhook)), secret=secret)
 
 
 @operation(

@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from api.base.client_address import client_address
-from api.base.logs import begin_request, log_failure, log_request
+from api.base.logs import begin_request, log_failure
 from api.http.auth import header
 from api.http.errors import BadRequest, InternalError, problem
 from storage.base.ids import random_bytes
@@ -99,7 +99,7 @@ class RequestMiddleware:
             if status >= 500:
                 log_failure(request_log, status)
             if status >= 400 or "is_polling" not in scope:
-                log_request(_line(scope, route, status, seconds))
+                _log.info("request", **_line(scope, route, status, seconds))
 
 
 def for_server(app: ASGIApp) -> ASGIApp:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Final
 
-from storage.base.errors import FieldError, InvalidInput
+from storage.base.errors import InvalidInput
 from storage.base.ids import is_id
 from storage.calendars.wallchart import Scope
 
@@ -99,7 +99,7 @@ def wallchart_request(query: Mapping[str, str], today: date) -> WallchartRequest
     """Raises InvalidInput."""
     scope = SCOPES.get(query.get("scope", "team"))
     if scope is None:
-        raise _refused("scope", "not_one_of", f"The scope is one of {', '.join(SCOPES)}.")
+        raise InvalidInput.at("?scope", "not_one_of", f"The scope is one of {', '.join(SCOPES)}.")
     # A form sends an empty text for "All departments".
     department_id = query.get("department_id") or None
     if department_id is not None and (scope != "org" or not is_id(department_id)):
@@ -115,8 +115,8 @@ def wallchart_request(query: Mapping[str, str], today: date) -> WallchartRequest
 
 
 def unknown_department() -> InvalidInput:
-    return _refused(
-        "department_id",
+    return InvalidInput.at(
+        "?department_id",
         "invalid_value",
         "Give the id of a department of the organisation, with scope=org.",
     )
@@ -127,22 +127,18 @@ def _month(text: str | None, current: Month) -> Month:
         return current
     match = _MONTH.fullmatch(text)
     if match is None:
-        raise _refused("month", "invalid_value", "Write the month as 2027-03.")
+        raise InvalidInput.at("?month", "invalid_value", "Write the month as 2027-03.")
     month = Month(year=int(match[1]), number=int(match[2]))
     if not -MONTHS_BACK <= month.months_after(current) <= MONTHS_AHEAD:
         first, last = current.plus(-MONTHS_BACK), current.plus(MONTHS_AHEAD)
-        raise _refused("month", "out_of_range", f"Choose a month from {first} to {last}.")
+        raise InvalidInput.at("?month", "out_of_range", f"Choose a month from {first} to {last}.")
     return month
 
 
 def _page(text: str) -> int:
     if _PAGE.fullmatch(text) is None:
-        raise _refused("page", "out_of_range", "Choose a page from 1 to 99999.")
+        raise InvalidInput.at("?page", "out_of_range", "Choose a page from 1 to 99999.")
     return int(text)
-
-
-def _refused(name: str, code: str, detail: str) -> InvalidInput:
-    return InvalidInput([FieldError(pointer=f"?{name}", code=code, detail=detail)])
 
 
 _ETAG: Final = {

@@ -9,7 +9,7 @@ from typing import Annotated, Final, Literal, get_args
 
 from pydantic import ConfigDict, Field
 
-from storage.base.values import About, Id, Source
+from storage.base.values import HIDDEN, About, Id, Source
 
 EventType = Literal[
     "leave_request.created",
@@ -175,14 +175,16 @@ AuditAction = Literal[
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Webhook:
-    id: str
-    url: str
-    events: tuple[str, ...]
+    """A webhook, without its secret."""
+
+    id: Id
+    url: Annotated[str, About(format="uri")]
+    events: Annotated[tuple[str, ...], About(enum=("*", *EVENT_TYPES))]
     is_active: bool
     disabled_reason: str | None
     created_at: datetime
-    updated_at: datetime
-    version: int
+    updated_at: Annotated[datetime, HIDDEN]
+    version: Annotated[int, HIDDEN]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -32,7 +32,7 @@ class Written(io.RawIOBase):
         return len(self.writes[-1])
 
 
-def test_a_line_outside_of_an_event_loop_is_written_at_once() -> None:
+def test_a_line_is_written_at_once() -> None:
     file = Written()
     lines = Lines(io.BufferedWriter(file))
 
@@ -75,43 +75,6 @@ def test_a_full_disk_loses_lines_and_fails_no_request() -> None:
     assert b"".join(file.writes).endswith(b"afterwards\n")
 
 
-def test_lines_of_one_event_loop_iteration_are_one_write() -> None:
-    file = Written()
-    lines = Lines(io.BufferedWriter(file))
-
-    async def say() -> None:
-        lines.info(b"one")
-        lines.warning(b"two")
-        await asyncio.sleep(0)
-        lines.info(b"three")
-        await asyncio.sleep(0)
-
-    asyncio.run(say())
-
-    assert file.writes == [b"one\ntwo\n", b"three\n"]
-
-
-def test_lines_of_a_closed_event_loop_are_written_with_the_next_line() -> None:
-    file = Written()
-    lines = Lines(io.BufferedWriter(file))
-    ended = asyncio.new_event_loop()
-
-    async def say_last() -> None:
-        lines.info(b"last")
-        ended.stop()
-
-    async def say_more() -> None:
-        lines.info(b"more")
-        await asyncio.sleep(0)
-
-    ended.create_task(say_last())
-    ended.run_forever()
-    ended.close()
-    asyncio.run(say_more())
-
-    assert b"".join(file.writes) == b"last\nmore\n"
-
-
 def test_a_thread_writes_its_lines_while_an_event_loop_is_busy() -> None:
     file = Written()
     lines = Lines(io.BufferedWriter(file))
@@ -124,28 +87,6 @@ def test_a_thread_writes_its_lines_while_an_event_loop_is_busy() -> None:
         assert b"".join(file.writes) == b"before\nfrom a thread\n"
 
     asyncio.run(wait_for_a_thread())
-
-
-@pytest.mark.parametrize("log_format", ["json", "console"])
-def test_a_request_line_has_the_format_of_every_other_line(log_format: str) -> None:
-    program = f"""
-import structlog
-from api.base import logs
-logs.configure({log_format!r})
-logs.log_request({{"status": 200}})
-structlog.stdlib.get_logger("hiatus").info("request", status=200)
-"""
-    done = subprocess.run(
-        [sys.executable, "-c", program], stderr=subprocess.PIPE, text=True, check=True
-    )
-
-    written = [WHEN.sub("<now>", line) for line in done.stderr.splitlines()]
-    assert len(written) == 2
-    assert "<now>" in written[0]
-    if log_format == "json":
-        assert json.loads(written[0]) == json.loads(written[1])
-    else:
-        assert written[0] == written[1]
 
 
 @pytest.mark.parametrize("log_format", ["json", "console"])

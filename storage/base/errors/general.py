@@ -82,6 +82,11 @@ class InvalidInput(DomainError):
             [FieldError(pointer=f"/{field}", code=code, detail=Sentence(template, **figures))]
         )
 
+    @classmethod
+    def at(cls, pointer: str, code: str, detail: str) -> InvalidInput:
+        """The error of a single parameter or header."""
+        return cls([FieldError(pointer=pointer, code=code, detail=detail)])
+
 
 class NotFound(DomainError):
     """It does not exist, belongs to another organisation, or you may not see it.
