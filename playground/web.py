@@ -20,7 +20,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from api.base.client_address import client_address
+from api.http.rate_limits import client_address
 from api.website.pages import ICON, Asset, asset_response, asset_route, page
 from playground.loopback.blocks import Payload
 from playground.loopback.records import Answer, Impossible

@@ -9,6 +9,8 @@ import asyncio
 import math
 import re
 import time
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -17,8 +19,6 @@ import structlog
 from limits.aio.storage import RedisStorage
 from limits.errors import ConfigurationError
 from limits.storage import storage_from_string
-
-from api.base.windows import Hit, Seconds
 
 # The time-out of a count, and how long Redis is not called after a failure.
 REDIS_SECONDS: Final = 0.25
@@ -29,6 +29,15 @@ _DEFAULT_PORT: Final = 6379
 _SERVERS_CODE: Final = re.compile(r"[A-Z]{3,20}\b")
 
 _log = structlog.stdlib.get_logger("hiatus.rate_limits")
+Seconds = Callable[[], float]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Hit:
+    """The number of requests in the window, including this one, and the seconds until it ends."""
+
+    number: int
+    ends_in_seconds: float
 
 
 class RedisUnavailable(Exception):

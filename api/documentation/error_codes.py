@@ -6,8 +6,8 @@ import inspect
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from api.http import conditions
 from api.http import errors as http
-from api.http import idempotency
 from api.http.errors import HttpError
 from api.http.fields import Paged
 from api.http.operations import Operation
@@ -79,7 +79,7 @@ def errors_of(operation: Operation) -> Iterator[Kind]:
         yield errors.NotFound
     yield from operation.refusals
     if operation.method == "POST":
-        yield from idempotency.REFUSALS
+        yield from conditions.IDEMPOTENCY_REFUSALS
     if operation.body is not None:
         yield from (http.UnreadableJson, http.UnsupportedMediaType)
     if operation.method != "GET":

@@ -13,7 +13,7 @@ from pydantic import TypeAdapter
 from api.documentation import error_codes, guide, schemas
 from api.documentation.error_codes import Code
 from api.documentation.schemas import REF, Examples, Json
-from api.http import conditions, idempotency
+from api.http import conditions
 from api.http.errors import Problem
 from api.http.operations import Operation
 from storage.base.errors import DomainError, InvalidInput
@@ -117,7 +117,7 @@ class _Document:
             *map(dict, operation.header_parameters),
         ]
         if operation.method == "POST":
-            parameters.append(idempotency.HEADER)
+            parameters.append(conditions.IDEMPOTENCY_KEY)
         if operation.is_resource:
             parameters.append(conditions.IF_NONE_MATCH)
         if operation.changes_resource:

@@ -22,7 +22,7 @@ from starlette.routing import Route
 from api.base.content_negotiation import prefers_gzip
 from api.feeds.feed_contents import Subscription, View, load_view, midnight
 from api.http.conditions import http_date, is_unmodified, last_modified, tags_in
-from api.http.context import Services
+from api.http.operations import Services
 from storage.base import secrets
 from storage.base.caches import LRUCache
 from storage.base.calendar_values import FeedScope

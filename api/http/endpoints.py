@@ -6,33 +6,41 @@ of the path in Allow.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import is_dataclass, replace
+from datetime import datetime
 from itertools import groupby
 from operator import attrgetter
 from typing import Final
 
 import orjson
+import structlog
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
-from api.http import idempotency
-from api.http.auth import fingerprint_of, record_use
-from api.http.conditions import AUTOMATIC, Tags, body_tag, has_automatic, tags_in, to_json
-from api.http.context import RequestContext, Result, Services
+from api.http import conditions
+from api.http.conditions import AUTOMATIC, Headers, Tags, body_tag, has_automatic, tags_in, to_json
 from api.http.errors import PreconditionFailed, problem
-from api.http.fields import Body, DryRun
-from api.http.operations import Inputs, Operation
-from api.http.parsing import check_members, parse_body, parse_query, read_content
+from api.http.fields import Body, DryRun, check_members, parse_body, parse_query, read_content
+from api.http.operations import Inputs, Operation, RequestContext, Result, Services
 from storage.admin.effects import EffectsRecorder
-from storage.base.errors import DomainError, FieldError, InvalidInput, Unauthenticated
+from storage.base.errors import (
+    DatabaseUnavailable,
+    DomainError,
+    FieldError,
+    InvalidInput,
+    Unauthenticated,
+)
+from storage.base.secrets import fingerprint
 from storage.base.values import record
-from storage.db.database import Transaction
+from storage.db.database import Database, Transaction
 from storage.keys import authentication
 from storage.keys import idempotency as stored_responses
+from storage.keys.authentication import Authenticated, is_well_formed
 from storage.keys.idempotency import Claim, StoredResponse
 from storage.outbox import organisation_config
 
@@ -141,7 +149,7 @@ async def _change(
     query = parse_query(operation.query, request.scope["query_string"])
     inputs = Inputs(query=query, body=body, read_only=read_only)
     is_post = operation.method == "POST"
-    claim = idempotency.claim_of(request.scope, context.caller, content) if is_post else None
+    claim = conditions.claim_of(request.scope, context.caller, content) if is_post else None
     if isinstance(query, DryRun) and query.dry_run:
         return await database.dry_run(_dry_run, operation, context, inputs)
     prepare = operation.prepare
@@ -156,7 +164,7 @@ async def _change(
         try:
             return await database.write(_run_once, operation, context, inputs, claim)
         except DomainError as refusal:
-            if not idempotency.is_stored(refusal):
+            if not conditions.is_stored(refusal):
                 raise
             return await _store_refusal(refusal, request, services, context, claim)
     if operation.changes_resource:
@@ -337,3 +345,41 @@ def _not_modified_or(response: StoredResponse, cached: Tags | None) -> StoredRes
         headers=[header for header in response.headers if header[0] not in _CONTENT_HEADERS],
         content=b"",
     )
+
+
+# RFC 6750, 2.1: the scheme in any case, one or more spaces, b64token. Ours are about 60 long.
+_BEARER: Final = re.compile(rb"bearer +([A-Za-z0-9._~+/-]{1,200}=*)", re.IGNORECASE)
+
+
+_log = structlog.stdlib.get_logger("hiatus.api")
+
+
+def api_key_of(headers: Headers) -> str:
+    """The key as sent. Raises Unauthenticated unless there is exactly one well-formed key."""
+    values = [value for name, value in headers if name == b"authorization"]
+    if len(values) != 1:
+        raise Unauthenticated
+    match = _BEARER.fullmatch(values[0])
+    if match is None:
+        raise Unauthenticated
+    return match[1].decode("ascii")
+
+
+def fingerprint_of(headers: Headers) -> str:
+    """The SHA-256 by which a key is looked up. Raises Unauthenticated for malformed keys."""
+    key = api_key_of(headers)
+    if not is_well_formed(key):
+        raise Unauthenticated
+    return fingerprint(key)
+
+
+async def record_use(database: Database, authenticated: Authenticated, now: datetime) -> None:
+    """Record the minute of a key's use, after the response; a use is not worth an error."""
+    if not authentication.is_use_due(authenticated, now):
+        return
+    key = authenticated.key
+    try:
+        await database.write(authentication.record_use, key.organisation_id, key.key_id, now=now)
+    except DatabaseUnavailable as error:
+        # What the outage is, is told by the requests that it fails.
+        _log.info("key use not recorded", reason=str(error))

@@ -1,4 +1,4 @@
-"""The decorator that makes a function an operation of `/api/v1`.
+"""The decorator that makes a function an operation of `/api/v1`, and what its handler gets.
 
 A handler is a plain function that runs in one transaction. Its annotations say which query and body
 it takes and what it returns, and its docstring is what the documentation says::
@@ -14,20 +14,87 @@ it takes and what it returns, and its docstring is what the documentation says::
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
+from datetime import datetime
 from functools import cached_property
-from typing import Literal, get_args, get_origin, get_type_hints
+from typing import Generic, Literal, TypeVar, get_args, get_origin, get_type_hints
 
-from api.http.context import Created, RequestContext, Result, Services
+from starlette.datastructures import Headers
+
 from api.http.fields import Body, DryRun, Query, canonical_uuid
-from storage.admin.effects import Effects
+from api.http.rate_limits import RateLimits
+from storage.admin.effects import Effects, EffectsRecorder
 from storage.base.errors import DomainError, InsufficientScope, NotFound
 from storage.base.values import Caller, Role, members
 from storage.db import locks
-from storage.db.database import Transaction
+from storage.db.database import Database, Transaction
+from storage.outbox import organisation_config
 from storage.outbox.organisation_config import OrganisationConfig
 from storage.rules import roles
+
+T = TypeVar("T")
+Clock = Callable[[], datetime]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Services:
+    """The services that all endpoints share."""
+
+    database: Database
+    clock: Clock
+    base_url: str
+    allow_private_webhooks: bool
+    # None for no limits.
+    rate_limits: RateLimits | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RequestContext:
+    """One authenticated request. ``ids`` are those of the path, in lower case.
+
+    ``reference_version`` is that of the organisation's configuration; None in a change, which reads
+    the version in its own transaction.
+    """
+
+    caller: Caller
+    reference_version: int | None
+    now: datetime
+    base_url: str
+    ids: Mapping[str, str]
+    headers: Headers
+    # Set in a dry run: records what the change does to others.
+    recorder: EffectsRecorder | None = None
+
+    @property
+    def id(self) -> str:
+        """The path's ``{id}``."""
+        return self.ids["id"]
+
+    def config(self, tx: Transaction) -> OrganisationConfig:
+        """The configuration of the caller's organisation."""
+        return organisation_config.of_organisation(
+            tx, self.caller.organisation_id, self.reference_version
+        )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Result(Generic[T]):
+    """A body with response headers."""
+
+    body: T
+    headers: Sequence[tuple[bytes, bytes]] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Created(Result[T]):
+    """A new resource with its ``Location``."""
+
+
+def created(path: str, body: T) -> Created[T]:
+    """A new resource at that path."""
+    return Created(body=body, headers=[(b"location", path.encode("ascii"))])
+
 
 # Called with a transaction, a RequestContext and, by name, the ``query`` and ``body`` it declares.
 Handler = Callable[..., object]  # type: ignore[explicit-any]  # its parameters are checked

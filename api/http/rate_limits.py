@@ -1,24 +1,24 @@
 """Rate limits of API keys and feed tokens, and of failed authentications per address.
 
-Windows begin with their first request and are counted in this process, or in Redis for many.
+Windows begin with their first request and are counted in this process, or in Redis for many. An
+address is the client's, from the server and its trusted proxies.
 Source: draft-ietf-httpapi-ratelimit-headers.
 """
 
 from __future__ import annotations
 
+import ipaddress
 import math
 import time
 from collections.abc import Awaitable, Callable
-from functools import partial
+from functools import lru_cache, partial
 from typing import Final
 
 import limits
 from starlette.types import Scope
 
-from api.base.client_address import client_address, customer_network
-from api.base.redis_windows import RedisWindows
+from api.base.redis_windows import Hit, RedisWindows, Seconds
 from api.base.settings import MEMORY_URL
-from api.base.windows import Hit, MemoryCounter, Seconds
 from api.http.errors import RateLimited
 from storage.base import texts
 
@@ -26,6 +26,35 @@ from storage.base import texts
 # and refused: keys of 32 random bytes cannot be guessed, so valid keys are not affected by other
 # clients at the same address.
 FAILURE_LIMIT: Final = limits.parse("60/minute")
+# The clients of one window. With more, some have a higher limit.
+_MAX_WINDOWS: Final = 32_768
+
+
+class MemoryCounter:
+    """Fixed windows in memory. Unlike the library's storage, it never scans all windows."""
+
+    def __init__(self, limit: limits.RateLimitItem, seconds: Seconds) -> None:
+        self._length = limit.get_expiry()
+        self._seconds = seconds
+        # Ordered by end, because all windows have the same length.
+        self._windows: dict[str, tuple[int, float]] = {}
+
+    async def hit(self, name: str) -> Hit:
+        return self.hit_now(name)
+
+    def hit_now(self, name: str) -> Hit:
+        now = self._seconds()
+        number, ends_at = self._windows.get(name, (0, now))
+        if ends_at <= now:
+            # Those that have ended and, if there are too many, the next to end.
+            while self._windows:
+                oldest = next(iter(self._windows))
+                if self._windows[oldest][1] > now and len(self._windows) < _MAX_WINDOWS:
+                    break
+                del self._windows[oldest]
+            number, ends_at = 0, now + self._length
+        self._windows[name] = (number + 1, ends_at)
+        return Hit(number=number + 1, ends_in_seconds=ends_at - now)
 
 
 # Counts a request by name. Returns None if the count is unknown: no limit applies.
@@ -111,3 +140,28 @@ def _rate_limited(limit: limits.RateLimitItem, seconds: int) -> RateLimited:
         f"try again in {texts.counted(seconds, 'second')}.",
         seconds,
     )
+
+
+def client_address(scope: Scope) -> str:
+    """The client's IP address in its shortest form; "" if the forwarded value is not an address."""
+    client = scope.get("client")
+    return _shortest(client[0]) if client else ""
+
+
+@lru_cache(maxsize=4_096)
+def customer_network(address: str) -> str:
+    """The usual range of one customer: the IPv4 address, or the /64 of an IPv6 address."""
+    if ":" not in address:
+        return address
+    return str(ipaddress.ip_network((address.partition("%")[0], 64), strict=False))
+
+
+@lru_cache(maxsize=4_096)
+def _shortest(text: str) -> str:
+    try:
+        address = ipaddress.ip_address(text)
+    except ValueError:
+        return ""
+    if isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped is not None:
+        return str(address.ipv4_mapped)
+    return str(address)

@@ -7,7 +7,6 @@ from typing import Annotated
 
 from pydantic import Field
 
-from api.http.context import Created, RequestContext, created
 from api.http.fields import (
     CODES_OF_NAMES,
     NO_NUL,
@@ -21,7 +20,7 @@ from api.http.fields import (
     is_true,
     listing,
 )
-from api.http.operations import Tag, operation
+from api.http.operations import Created, RequestContext, Tag, created, operation
 from storage.base import errors
 from storage.base.values import SCOPES, About, ApiKey, as_dict
 from storage.db.database import Transaction

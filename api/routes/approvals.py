@@ -6,9 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from api.http.context import RequestContext
 from api.http.fields import Body, Listing, LongText, Paged, listing_of
-from api.http.operations import Tag, operation
+from api.http.operations import RequestContext, Tag, operation
 from api.routes import leave_requests
 from storage.base import errors, leave_values
 from storage.base.leave_values import LeaveRequest, LeaveRequestRecord

@@ -8,9 +8,8 @@ from typing import Annotated, get_args
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from api.http.context import RequestContext
 from api.http.fields import Day, LastDay, Listing, Paged, Uuid, listing_of
-from api.http.operations import Tag, operation
+from api.http.operations import RequestContext, Tag, operation
 from storage.base.event_values import AuditAction, AuditEntry
 from storage.base.values import About, Id, Source
 from storage.db.database import Transaction

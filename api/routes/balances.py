@@ -8,9 +8,8 @@ from typing import Annotated, Literal
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from api.http.context import RequestContext, Result, created
 from api.http.fields import NO_NUL, Body, Day, Listing, Paged, Query, listing
-from api.http.operations import Tag, operation
+from api.http.operations import RequestContext, Result, Tag, created, operation
 from storage.base import errors
 from storage.base.amounts import adjustment_half_days_of
 from storage.base.leave_values import Adjustment

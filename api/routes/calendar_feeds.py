@@ -8,9 +8,8 @@ from typing import Annotated
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from api.http.context import Created, RequestContext, created
 from api.http.fields import Body, Listing, Name, Paged, listing_of
-from api.http.operations import Tag, operation
+from api.http.operations import Created, RequestContext, Tag, created, operation
 from storage.base.calendar_values import CalendarFeed
 from storage.base.values import About, Id
 from storage.calendars import feeds

@@ -6,9 +6,8 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from api.http.context import Created, RequestContext, created
 from api.http.fields import ABSENT, Body, Days, Listing, Name, Paged, Uuid, in_half_days, listing
-from api.http.operations import Tag, operation
+from api.http.operations import Created, RequestContext, Tag, created, operation
 from api.routes import effects
 from storage.admin import departments
 from storage.base import errors

@@ -6,9 +6,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from api.http.context import Created, RequestContext, created
 from api.http.fields import ABSENT, Body, Listing, Paged, Uuid, Word, listing
-from api.http.operations import operation
+from api.http.operations import Created, RequestContext, created, operation
 from api.routes.organisation import ORGANISATION
 from storage.admin import channel_digests
 from storage.base import errors

@@ -11,9 +11,8 @@ from typing import Annotated
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from api.http.context import Created, RequestContext, created
 from api.http.fields import ABSENT, Body, Listing, Name, Paged, Uuid, listing_of
-from api.http.operations import operation
+from api.http.operations import Created, RequestContext, created, operation
 from api.routes.calendar_feeds import CALENDAR_FEEDS, Url
 from storage.base.values import Id
 from storage.calendars import display_links, wallchart

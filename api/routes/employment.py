@@ -8,9 +8,8 @@ from typing import Annotated
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from api.http.context import Created, RequestContext, created
 from api.http.fields import ABSENT, Day, Listing, whole
-from api.http.operations import operation
+from api.http.operations import Created, RequestContext, created, operation
 from api.routes import effects
 from api.routes.users import USERS, DatedFields, lock
 from storage.admin import employment_records, people_status

@@ -11,8 +11,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from api.http.context import Services
 from api.http.errors import Unavailable, problem
+from api.http.operations import Services
 from storage.base.errors import DatabaseUnavailable, SchemaOutOfDate, SchemaTooNew
 from storage.db import schema
 from storage.db.database import Transaction

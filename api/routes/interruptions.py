@@ -7,9 +7,8 @@ from typing import Annotated
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from api.http.context import Created, RequestContext, created
 from api.http.fields import Body, Day, LongText, Uuid
-from api.http.operations import operation
+from api.http.operations import Created, RequestContext, created, operation
 from api.routes.leave_requests import LEAVE_REQUESTS
 from storage.base import errors, leave_values
 from storage.base.leave_values import HalfDay, LeaveRequestRecord

@@ -8,7 +8,6 @@ from typing import Annotated, Final
 from pydantic import ConfigDict, Field, with_config
 from typing_extensions import TypedDict
 
-from api.http.context import Created, RequestContext, created
 from api.http.fields import (
     Body,
     Day,
@@ -19,7 +18,7 @@ from api.http.fields import (
     Word,
     pagination,
 )
-from api.http.operations import Tag, operation
+from api.http.operations import Created, RequestContext, Tag, created, operation
 from api.routes.leave_requests import DRAFT_RULES, Cover, lock
 from storage.base import errors
 from storage.base.leave_values import LeaveRequest, LeaveStatus

@@ -6,9 +6,8 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
-from api.http.context import Created, RequestContext, created
 from api.http.fields import ABSENT, Body, Day, LastDay, Listing, LongText, Paged, Uuid, pagination
-from api.http.operations import Tag, operation
+from api.http.operations import Created, RequestContext, Tag, created, operation
 from api.routes import preview_records
 from api.routes.preview_records import DaysRecord, PreviewRecord
 from storage.base import errors, leave_values

@@ -6,9 +6,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from api.http.context import Created, RequestContext, created
 from api.http.fields import ABSENT, Body, Colour, Flag, Listing, Name, Paged, Word, is_true, listing
-from api.http.operations import Tag, operation
+from api.http.operations import Created, RequestContext, Tag, created, operation
 from api.routes import effects
 from storage.admin import leave_type_changes
 from storage.base import errors

@@ -11,7 +11,7 @@ from starlette.routing import Route
 
 from api.base.metrics import CONTENT_TYPE, Metrics
 from api.base.queue_ages import QueueReader
-from api.http.context import Services
+from api.http.operations import Services
 
 PATHS: Final[Mapping[str, Mapping[str, object]]] = {
     "/metrics": {

@@ -8,7 +8,6 @@ from typing import Annotated, Any
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from api.http.context import Created, RequestContext, created
 from api.http.fields import (
     ABSENT,
     NO_NUL,
@@ -23,7 +22,7 @@ from api.http.fields import (
     in_half_days,
     listing_of,
 )
-from api.http.operations import Tag, operation
+from api.http.operations import Created, RequestContext, Tag, created, operation
 from api.routes import effects
 from storage.admin import holiday_set_changes, organisation_settings, organisations
 from storage.base import errors

@@ -6,9 +6,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from api.http.context import Created, RequestContext, created
 from api.http.fields import Body, Day, Listing, Name, Paged, Query, listing, whole
-from api.http.operations import operation
+from api.http.operations import Created, RequestContext, created, operation
 from api.routes import effects, organisation
 from api.routes.organisation import HOLIDAY_SETS
 from storage.admin import holiday_overrides, holiday_set_changes

@@ -10,7 +10,6 @@ from urllib.parse import urlencode
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from api.http.context import Created, RequestContext, Result, created
 from api.http.fields import (
     ABSENT,
     MAX_PAGE,
@@ -28,7 +27,15 @@ from api.http.fields import (
     in_half_days,
     pagination,
 )
-from api.http.operations import Tag, lock_organisation, operation
+from api.http.operations import (
+    Created,
+    RequestContext,
+    Result,
+    Tag,
+    created,
+    lock_organisation,
+    operation,
+)
 from api.routes import effects
 from storage.admin import employment_records, people, people_status
 from storage.base import errors

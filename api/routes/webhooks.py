@@ -9,7 +9,6 @@ from typing import Annotated
 from pydantic import ConfigDict, Field
 from typing_extensions import TypedDict
 
-from api.http.context import Created, RequestContext, Services, created
 from api.http.fields import (
     ABSENT,
     NO_NUL,
@@ -23,7 +22,7 @@ from api.http.fields import (
     listing,
     listing_of,
 )
-from api.http.operations import Tag, operation
+from api.http.operations import Created, RequestContext, Services, Tag, created, operation
 from api.webhooks import webhook_urls
 from storage.base.event_values import (
     EVENT_TYPES,

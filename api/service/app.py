@@ -15,9 +15,8 @@ from api.base.settings import ApiSettings
 from api.documentation import documentation
 from api.feeds import feed_endpoint
 from api.http import endpoints
-from api.http.context import Clock, Services
 from api.http.errors import exception_handlers
-from api.http.operations import Operation
+from api.http.operations import Clock, Operation, Services
 from api.http.rate_limits import RateLimits
 from api.routes import (
     api_keys,

@@ -11,10 +11,9 @@ import structlog
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from api.base.client_address import client_address
 from api.base.logs import begin_request, log_failure
-from api.http.auth import header
 from api.http.errors import BadRequest, InternalError, problem
+from api.http.rate_limits import client_address
 from storage.base.ids import random_bytes
 
 _VALID_ID: Final = re.compile(r"[\x21-\x7e]{1,128}")
@@ -136,9 +135,13 @@ def _is_body_long(scope: Scope) -> bool:
 
 
 def _request_id(scope: Scope) -> str:
-    request_id = header(scope["headers"], b"x-request-id")
-    if request_id is not None and _VALID_ID.fullmatch(request_id):
-        return request_id
+    """The first of the headers, if it is valid, or a new one."""
+    for name, value in scope["headers"]:
+        if name == b"x-request-id":
+            request_id: str = value.decode("latin-1")
+            if _VALID_ID.fullmatch(request_id):
+                return request_id
+            break
     return random_bytes(16).hex()
 
 

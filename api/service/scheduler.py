@@ -11,7 +11,7 @@ from typing import Final, Protocol
 import structlog
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
-from api.http.context import Clock
+from api.http.operations import Clock
 from storage.admin import daily_changes
 from storage.base.errors import DatabaseUnavailable
 from storage.base.monitoring import tracing

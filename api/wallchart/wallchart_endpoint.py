@@ -24,8 +24,8 @@ from starlette.routing import Route
 from api.base.content_negotiation import preferred, prefers_gzip, prefers_html
 from api.feeds.feed_endpoint import opened_by
 from api.http.conditions import tags_in
-from api.http.context import Services
 from api.http.errors import RateLimited
+from api.http.operations import Services
 from api.wallchart import rasteriser, rendering
 from api.wallchart.wallchart_requests import (
     DisplayRequest,

@@ -11,7 +11,7 @@ from typing import Final
 import structlog
 
 from api.base.dispatcher import Dispatcher
-from api.http.context import Clock
+from api.http.operations import Clock
 from api.webhooks.webhook_delivery import Attempt, Sender
 from storage.base.monitoring import tracing
 from storage.db.database import Database

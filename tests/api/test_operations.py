@@ -11,11 +11,9 @@ import pytest
 from structlog.testing import capture_logs
 
 from api.http import endpoints
-from api.http.auth import record_use
-from api.http.context import Created, RequestContext, Services
-from api.http.fields import ABSENT, Body, Day, Name, Paged, Uuid
-from api.http.operations import Method, Tag, operation
-from api.http.parsing import MAX_BODY_BYTES
+from api.http.endpoints import record_use
+from api.http.fields import ABSENT, MAX_BODY_BYTES, Body, Day, Name, Paged, Uuid
+from api.http.operations import Created, Method, RequestContext, Services, Tag, operation
 from api.service import app
 from storage.base.errors import DatabaseUnavailable, NotFound, SchemaOutOfDate
 from storage.db.database import Database, Transaction

@@ -12,11 +12,10 @@ import limits
 import pytest
 from structlog.testing import capture_logs
 
-from api.base.redis_windows import REDIS_PAUSE_SECONDS
+from api.base.redis_windows import REDIS_PAUSE_SECONDS, Hit
 from api.base.settings import ApiSettings
-from api.base.windows import Hit, MemoryCounter
 from api.http.errors import RateLimited
-from api.http.rate_limits import FAILURE_LIMIT, RateLimits
+from api.http.rate_limits import FAILURE_LIMIT, MemoryCounter, RateLimits
 from storage.base.environment import SettingsError
 from storage.base.secrets import new_token
 from storage.db.database import Database

@@ -16,7 +16,7 @@ import pytest
 import yaml
 
 import serve
-from api.http.parsing import MAX_BODY_BYTES
+from api.http.fields import MAX_BODY_BYTES
 from api.service.server import DRAIN_SECONDS, FINISH_SECONDS
 from storage.base.environment import Environment
 from storage.base.settings import StorageSettings
