@@ -11,7 +11,7 @@ from typing import Final
 from peewee import Case, Update
 
 from storage.base import fields
-from storage.base.errors import AlreadyExists, Conflict, InvalidInput
+from storage.base.errors import AlreadyExists, Conflict, InvalidInput, Sentence
 from storage.base.ids import new_id
 from storage.base.values import CHANNEL_LOCALES, DIGEST_FREQUENCIES, Caller, ChannelDigest
 from storage.db import rows
@@ -35,11 +35,9 @@ class TooManyDigests(Conflict):
     code = "too_many_digests"
     title = "There are too many digests."
     cure = "Delete one that no channel needs."
-
-    def __init__(self) -> None:
-        super().__init__(
-            "An organisation can have at most {most} digests. Delete one first.", most=MAX_DIGESTS
-        )
+    sentence = Sentence(
+        "An organisation can have at most {most} digests. Delete one first.", most=MAX_DIGESTS
+    )
 
 
 def check_channel(value: object, field: str) -> str:
@@ -54,7 +52,6 @@ def check_channel(value: object, field: str) -> str:
 _DIGESTS: Final = Resource(
     name="digest",
     table=ChannelDigestRow,
-    columns=rows.CHANNEL_DIGEST,
     value=lambda _, row: rows.channel_digest(row),
     checks={
         "channel": check_channel,
@@ -91,7 +88,8 @@ def create(
         version=1,
     )
     _check(tx, digest, others, by=by)
-    resources.add(tx, _DIGESTS, digest, {"due_at": now}, by=by, now=now)
+    columns = rows.columns(digest) | {"due_at": now}
+    resources.add(tx, _DIGESTS, digest, columns, by=by, now=now)
     return digest
 
 

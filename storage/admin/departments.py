@@ -295,16 +295,7 @@ def _with_record_in(
     )
 
 
-# The columns that `_save_all` writes, with PostgreSQL's types.
-_SAVED_COLUMNS: Final = {
-    "department_id": "uuid",
-    "leave_allowance_half_days": "integer",
-    "employment": "text",
-    "updated_at": "bigint",
-    "version": "integer",
-}
-
-
 @compiled
 def _save_all(columns: Param[str]) -> Update:
-    return update_each(UserRow, columns, _SAVED_COLUMNS)
+    names = ("department_id", "leave_allowance_half_days", "employment", "updated_at", "version")
+    return update_each(UserRow, columns, names, {"version_before": "version"})

@@ -11,7 +11,7 @@ from storage.admin import people_status, person_changes
 from storage.admin.effects import EffectsRecorder
 from storage.base import fields
 from storage.base.amounts import check_half_days
-from storage.base.errors import Conflict, InvalidInput, NotFound
+from storage.base.errors import Conflict, InvalidInput, NotFound, Sentence
 from storage.base.event_values import AuditAction
 from storage.base.ids import new_id
 from storage.base.values import Caller, EmploymentRecord, User, local_day
@@ -53,9 +53,7 @@ class FirstEmploymentRecord(Conflict):
     code = "first_employment_record"
     title = "The first employment record cannot be deleted."
     cure = "Change it, or delete a later one."
-
-    def __init__(self) -> None:
-        super().__init__("Change the first record instead, or delete a later one.")
+    sentence = Sentence("Change the first record instead, or delete a later one.")
 
 
 def of_person(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> tuple[User, Records]:
@@ -245,12 +243,10 @@ class TooManyRecords(Conflict):
     code = "too_many_employment_records"
     title = "The person has too many employment records."
     cure = "Delete records that no longer matter."
-
-    def __init__(self) -> None:
-        super().__init__(
-            "A person has at most {most} employment records. Delete some that no longer matter.",
-            most=MAX_RECORDS,
-        )
+    sentence = Sentence(
+        "A person has at most {most} employment records. Delete some that no longer matter.",
+        most=MAX_RECORDS,
+    )
 
 
 def with_changes(

@@ -13,7 +13,7 @@ from storage.admin import holiday_set_changes
 from storage.admin.effects import EffectsRecorder
 from storage.base import texts
 from storage.base.calendar_values import HolidayOverride, HolidaySet
-from storage.base.errors import AlreadyExists, Conflict, InvalidInput, NotFound
+from storage.base.errors import AlreadyExists, Conflict, InvalidInput, NotFound, Sentence
 from storage.base.event_values import AuditAction
 from storage.base.ids import new_id
 from storage.base.leave_values import HalfDay
@@ -41,12 +41,10 @@ class TooManyOverrides(Conflict):
     code = "too_many_overrides"
     title = "There are too many overrides."
     cure = "Delete a past one."
-
-    def __init__(self) -> None:
-        super().__init__(
-            "A holiday set can have at most {most} overrides. Delete one first.",
-            most=MAX_OVERRIDES,
-        )
+    sentence = Sentence(
+        "A holiday set can have at most {most} overrides. Delete one first.",
+        most=MAX_OVERRIDES,
+    )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

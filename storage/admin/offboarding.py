@@ -7,12 +7,9 @@ from dataclasses import replace
 from datetime import date, datetime
 from typing import Final, Literal
 
-from peewee import Select
-
 from storage.base.event_values import EventType, NotificationEvent
 from storage.base.leave_values import LeaveEffect, LeaveRequest
 from storage.base.values import Caller, User, local_day
-from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction
 from storage.db.tables import UserRow
 from storage.leave import card_refreshes, cover_notices, leave_rows
@@ -128,8 +125,8 @@ def _withdraw_amendments(
 
 def reports(tx: Transaction, organisation_id: str, user_id: str) -> tuple[str, ...]:
     """The ids of the person's direct reports, who keep an archived manager on record."""
-    report_rows = tx.all(_reports, organisation_id=organisation_id, user_id=user_id)
-    return tuple(report_id for (report_id,) in report_rows)
+    reports = tx.select(UserRow, organisation_id=organisation_id, manager_id=user_id)
+    return tuple(sorted(row.id for row in reports if row.status != "archived"))
 
 
 def managed_departments(config: OrganisationConfig, user_id: str) -> tuple[str, ...]:
@@ -233,16 +230,3 @@ def _apply(
     card_refreshes.leave_changed(tx, changes, config=config, now=now)
     before = [effect.before for effect in leave]
     notify_approvers(tx, config, leave[0].user, before, action, by=by, now=now)
-
-
-@compiled
-def _reports(organisation_id: Param[str], user_id: Param[str]) -> Select:
-    return (
-        UserRow.select(UserRow.id)
-        .where(
-            UserRow.organisation_id == organisation_id,
-            UserRow.manager_id == user_id,
-            UserRow.status != "archived",
-        )
-        .order_by(UserRow.id)
-    )

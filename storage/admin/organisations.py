@@ -123,7 +123,7 @@ def by_slug(tx: Transaction, slug: str) -> Organisation:
 
 def only_one(tx: Transaction) -> Organisation | None:
     """The deployment's single organisation; None if there are none or several."""
-    first_two = tx.all(_first_two)
+    first_two = tx.select_page(OrganisationRow, after_id=None, limit=2)
     return rows.organisation(first_two[0]) if len(first_two) == 1 else None
 
 
@@ -145,8 +145,8 @@ def slug_of_name(tx: Transaction, name: str) -> str | None:
     """The slug of an organisation of that name, apart from case and spacing; None without one."""
     key = texts.name_key(name)
     # In Python: SQLite compares letters outside ASCII with case.
-    names = tx.all(_names, limit=_MAX_NAMES)
-    return next((slug for other, slug in names if texts.name_key(other) == key), None)
+    newest = tx.select_page(OrganisationRow, after_id=None, limit=_MAX_NAMES, descends=True)
+    return next((row.slug for row in newest if texts.name_key(row.name) == key), None)
 
 
 def count(tx: Transaction) -> int:
@@ -183,11 +183,6 @@ def _free_slug(tx: Transaction, name: str) -> str:
 
 
 @compiled
-def _first_two() -> Select:
-    return OrganisationRow.select(*rows.ORGANISATION).limit(2)
-
-
-@compiled
 def _listed(limit: Param[int]) -> Select:
     people = UserRow.select(fn.COUNT(UserRow.id)).where(
         (UserRow.organisation_id == OrganisationRow.id) & (UserRow.status != "archived")
@@ -201,15 +196,6 @@ def _listed(limit: Param[int]) -> Select:
             people.alias("people"),
         )
         .order_by(OrganisationRow.created_at, OrganisationRow.id)
-        .limit(limit)
-    )
-
-
-@compiled
-def _names(limit: Param[int]) -> Select:
-    return (
-        OrganisationRow.select(OrganisationRow.name, OrganisationRow.slug)
-        .order_by(OrganisationRow.created_at.desc())
         .limit(limit)
     )
 

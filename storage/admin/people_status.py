@@ -13,6 +13,7 @@ from storage.base.errors import (
     InsufficientRole,
     InvalidInput,
     LastOwner,
+    Sentence,
 )
 from storage.base.leave_values import Reassignment
 from storage.base.values import Caller, Role, User, local_day
@@ -33,11 +34,9 @@ class UserArchived(Conflict):
     code = "user_archived"
     title = "The user is archived."
     cure = "Restore the person first (`POST /users/{id}/restore`), or create a new one."
-
-    def __init__(self) -> None:
-        super().__init__(
-            "This user is archived and cannot be changed. Restore them first, or create a new user."
-        )
+    sentence = Sentence(
+        "This user is archived and cannot be changed. Restore them first, or create a new user."
+    )
 
 
 def check_may_manage(by: Caller, user: User | None, new_role: Role | None = None) -> None:
@@ -93,12 +92,10 @@ class UserPending(Conflict):
     code = "user_pending"
     title = "The user is pending."
     cure = "Wait until they use Hiatus in Slack, or create an API key for them: both activate them."
-
-    def __init__(self) -> None:
-        super().__init__(
-            "Only deactivated users can be reactivated. This user is pending and becomes active "
-            "when they first use Slack or an API key."
-        )
+    sentence = Sentence(
+        "Only deactivated users can be reactivated. This user is pending and becomes active "
+        "when they first use Slack or an API key."
+    )
 
 
 def archive(

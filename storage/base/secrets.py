@@ -44,6 +44,13 @@ class Secrets:
         """The plain text. Raises ``cryptography.fernet.InvalidToken`` when no key decrypts it."""
         return self._fernet.decrypt(token.encode()).decode()
 
+    def decrypt_or_empty(self, encrypted: str) -> str:
+        """As ``decrypt``; "" where no key decrypts it."""
+        try:
+            return self.decrypt(encrypted)
+        except InvalidToken:
+            return ""
+
     def is_encrypted_with_first_key(self, token: str) -> bool:
         try:
             self._first.decrypt(token.encode())

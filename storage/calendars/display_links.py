@@ -14,7 +14,7 @@ from typing import Final
 from peewee import Select
 
 from storage.base import fields, secrets, texts
-from storage.base.errors import Conflict
+from storage.base.errors import Conflict, Sentence
 from storage.base.ids import new_id
 from storage.base.values import Caller
 from storage.calendars.feed_owners import server
@@ -70,24 +70,18 @@ class TooManyDisplayLinks(Conflict):
     code = "too_many_display_links"
     title = "There are too many display links."
     cure = "Remove one that no screen shows."
-
-    def __init__(self) -> None:
-        super().__init__(
-            "An organisation can have at most {most} display links. Remove one first.",
-            most=MAX_LINKS,
-        )
+    sentence = Sentence(
+        "An organisation can have at most {most} display links. Remove one first.",
+        most=MAX_LINKS,
+    )
 
 
 def _link(tx: Transaction, row: Row) -> DisplayLink:
-    try:
-        token = tx.secrets.decrypt(row.token_encrypted)
-    except secrets.InvalidToken:
-        token = ""
     return DisplayLink(
         id=row.id,
         name=row.name,
         department_id=row.department_id,
-        token=token,
+        token=tx.secrets.decrypt_or_empty(row.token_encrypted),
         created_at=rows.instant(row.created_at),
         updated_at=rows.instant(row.updated_at),
         version=row.version,
@@ -97,15 +91,6 @@ def _link(tx: Transaction, row: Row) -> DisplayLink:
 _LINKS: Final = Resource(
     name="display link",
     table=DisplayLinkRow,
-    columns=(
-        DisplayLinkRow.id,
-        DisplayLinkRow.name,
-        DisplayLinkRow.department_id,
-        DisplayLinkRow.token_encrypted,
-        DisplayLinkRow.created_at,
-        DisplayLinkRow.updated_at,
-        DisplayLinkRow.version,
-    ),
     value=_link,
     checks={"name": texts.name, "department_id": fields.unchecked},
     actions=("display_link.created", "display_link.updated", "display_link.revoked"),
@@ -134,11 +119,11 @@ def create(
         updated_at=now,
         version=1,
     )
-    token = {
-        "token_sha256": secrets.fingerprint(link.token),
-        "token_encrypted": tx.secrets.encrypt(link.token),
-    }
-    resources.add(tx, _LINKS, link, token, by=by, now=now)
+    columns = rows.columns(link)
+    token = columns.pop("token")
+    columns["token_sha256"] = secrets.fingerprint(token)
+    columns["token_encrypted"] = tx.secrets.encrypt(token)
+    resources.add(tx, _LINKS, link, columns, by=by, now=now)
     return link
 
 

@@ -11,24 +11,23 @@ from datetime import datetime
 from functools import partial
 from typing import Final
 
-from peewee import Select
-
 from storage.base import texts
 from storage.base.calendar_values import CalendarFeed
-from storage.base.errors import Conflict, Forbidden, NotFound
+from storage.base.errors import Conflict, Forbidden, NotFound, Sentence
 from storage.base.event_values import AuditAction
 from storage.base.ids import is_id, new_id
-from storage.base.secrets import InvalidToken, fingerprint, new_token
+from storage.base.secrets import fingerprint, new_token
 from storage.base.values import Caller, User
-from storage.db import rows
-from storage.db.compiled import Expr, Param, compiled
+from storage.db import pages, rows
 from storage.db.database import Row, Transaction
-from storage.db.pages import Page, PageOf, page_of, position
-from storage.db.tables import CalendarFeedRow, UserRow
+from storage.db.pages import Page, PageOf
+from storage.db.tables import CalendarFeedRow
 from storage.outbox import audit
 from storage.people import people_rows
 
 MAX_FEEDS: Final = 50
+# Feeds that people create, unless they are revoked.
+_OWN: Final[dict[str, object]] = {"is_personal_token": False, "revoked_at": None}
 
 
 class TooManyFeeds(Conflict):
@@ -37,11 +36,9 @@ class TooManyFeeds(Conflict):
     code = "too_many_feeds"
     title = "There are too many calendar feeds."
     cure = "Delete one that is no longer used."
-
-    def __init__(self) -> None:
-        super().__init__(
-            "A person can have at most {most} calendar feeds. Delete one first.", most=MAX_FEEDS
-        )
+    sentence = Sentence(
+        "A person can have at most {most} calendar feeds. Delete one first.", most=MAX_FEEDS
+    )
 
 
 class FeedTokenUnreadable(Conflict):
@@ -52,13 +49,11 @@ class FeedTokenUnreadable(Conflict):
     code = "feed_token_unreadable"
     title = "The feed token cannot be shown any more."
     cure = "Create a new token with `POST /calendar-feeds/regenerate`, which revokes the old one."
-
-    def __init__(self) -> None:
-        super().__init__(
-            "The server lost the secret key that the token was encrypted with. Calendars that "
-            "know the token go on working. To see a token, make a new one, which ends the old: "
-            "POST /api/v1/calendar-feeds/regenerate."
-        )
+    sentence = Sentence(
+        "The server lost the secret key that the token was encrypted with. Calendars that "
+        "know the token go on working. To see a token, make a new one, which ends the old: "
+        "POST /api/v1/calendar-feeds/regenerate."
+    )
 
 
 def default_name(owner_name: str) -> str:
@@ -83,28 +78,26 @@ def create(tx: Transaction, name: str | None, *, by: Caller, now: datetime) -> C
 
 def page(tx: Transaction, page: PageOf, *, by: Caller) -> Page[CalendarFeed]:
     """The caller's own feeds, newest first, without the personal one and those revoked."""
-    bound_to = ("calendar_feeds", by.organisation_id, by.user_id)
-    after = position(tx, page, *bound_to)
-    page_rows = tx.all(
-        _page,
-        organisation_id=by.organisation_id,
-        user_id=by.user_id,
-        after_id=after[0] if after else None,
-        limit=page.limit + 1,
+    return pages.by_id(
+        tx,
+        page,
+        CalendarFeedRow,
+        partial(_feed, tx, _default_name(tx, by)),
+        "calendar_feeds",
+        by.organisation_id,
+        descends=True,
+        where=_OWN | {"user_id": by.user_id or ""},
     )
-    return page_of(tx, page, page_rows, partial(_feed, tx), lambda row: [row.id], *bound_to)
 
 
 def get(tx: Transaction, feed_id: str, *, by: Caller) -> CalendarFeed:
     """One of the caller's own feeds that is not revoked. Raises NotFound."""
-    row = None
     if is_id(feed_id):
-        row = tx.first(
-            _feed_by_id, organisation_id=by.organisation_id, user_id=by.user_id, feed_id=feed_id
-        )
-    if row is None:
-        raise NotFound("calendar feed")
-    return _feed(tx, row)
+        key = {"organisation_id": by.organisation_id, "user_id": by.user_id, "id": feed_id}
+        row = tx.find(CalendarFeedRow, **_OWN, **key)
+        if row is not None:
+            return _feed(tx, _default_name(tx, by), row)
+    raise NotFound("calendar feed")
 
 
 def revoke(tx: Transaction, feed_id: str, *, by: Caller, now: datetime) -> None:
@@ -134,8 +127,25 @@ def revoke_all(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> i
 
 def find_personal(tx: Transaction, *, by: Caller) -> CalendarFeed | None:
     """The caller's personal feed, if it was created."""
-    row = tx.first(_personal, organisation_id=by.organisation_id, user_id=by.user_id)
-    return None if row is None else _feed(tx, row)
+    key = {"organisation_id": by.organisation_id, "user_id": by.user_id}
+    row = tx.find(CalendarFeedRow, **key, is_personal_token=True, revoked_at=None)
+    return None if row is None else _feed(tx, _default_name(tx, by), row)
+
+
+def _default_name(tx: Transaction, by: Caller) -> str:
+    names = people_rows.names(tx, by.organisation_id, [by.user_id] if by.user_id else [])
+    return default_name(names.get(by.user_id or "", ""))
+
+
+def _feed(tx: Transaction, name: str, row: Row) -> CalendarFeed:
+    return CalendarFeed(
+        id=row.id,
+        name=row.name or name,
+        token=tx.secrets.decrypt_or_empty(row.token_encrypted),
+        created_at=rows.instant(row.created_at),
+        last_fetched_at=rows.instant_or_none(row.last_fetched_at),
+        last_fetched_by=row.last_fetched_by,
+    )
 
 
 def readable_token(feed: CalendarFeed) -> str:
@@ -228,78 +238,3 @@ def _record(
     now: datetime,
 ) -> None:
     audit.record(tx, action, "calendar_feed", feed_id, by=by, now=now, after=after)
-
-
-def _feed(tx: Transaction, row: Row) -> CalendarFeed:
-    """Its token is empty where no key decrypts it."""
-    try:
-        token = tx.secrets.decrypt(row.token_encrypted)
-    except InvalidToken:
-        token = ""
-    return CalendarFeed(
-        id=row.id,
-        name=row.name or default_name(f"{row.first_name} {row.last_name}".strip()),
-        token=token,
-        created_at=rows.instant(row.created_at),
-        last_fetched_at=rows.instant_or_none(row.last_fetched_at),
-        last_fetched_by=row.last_fetched_by,
-    )
-
-
-def _select(organisation_id: Expr, user_id: Expr, *, is_personal: bool) -> Select:
-    """A person's active feeds of one kind, as ``_feed`` needs them."""
-    return (
-        CalendarFeedRow.select(
-            CalendarFeedRow.id,
-            CalendarFeedRow.name,
-            CalendarFeedRow.token_encrypted,
-            CalendarFeedRow.created_at,
-            CalendarFeedRow.last_fetched_at,
-            CalendarFeedRow.last_fetched_by,
-            UserRow.first_name,
-            UserRow.last_name,
-        )
-        .join(
-            UserRow,
-            on=(UserRow.organisation_id == CalendarFeedRow.organisation_id)
-            & (UserRow.id == CalendarFeedRow.user_id),
-        )
-        .where(
-            *_is_active(organisation_id, user_id), CalendarFeedRow.is_personal_token == is_personal
-        )
-    )
-
-
-def _is_active(organisation_id: Expr, user_id: Expr) -> tuple[Expr, ...]:
-    return (
-        CalendarFeedRow.organisation_id == organisation_id,
-        CalendarFeedRow.user_id == user_id,
-        CalendarFeedRow.revoked_at.is_null(),
-    )
-
-
-@compiled
-def _page(
-    organisation_id: Param[str],
-    user_id: Param[str | None],
-    after_id: Param[str] | None,
-    limit: Param[int],
-) -> Select:
-    query = _select(organisation_id, user_id, is_personal=False)
-    if after_id is not None:
-        query = query.where(CalendarFeedRow.id < after_id)
-    # Ids are in chronological order.
-    return query.order_by(CalendarFeedRow.id.desc()).limit(limit)
-
-
-@compiled
-def _feed_by_id(
-    organisation_id: Param[str], user_id: Param[str | None], feed_id: Param[str]
-) -> Select:
-    query = _select(organisation_id, user_id, is_personal=False)
-    return query.where(CalendarFeedRow.id == feed_id)
-
-
-@compiled
-def _personal(organisation_id: Param[str], user_id: Param[str | None]) -> Select:
-    return _select(organisation_id, user_id, is_personal=True)

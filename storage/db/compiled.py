@@ -125,22 +125,24 @@ class json_table(peewee.Node):  # type: ignore[misc]  # reads as a table
 
 
 def update_each(
-    table: Table, param: str, columns: dict[str, str], others: Mapping[str, object] | None = None
+    table: Table,
+    param: str,
+    names: Sequence[str],
+    before: Mapping[str, str],
+    others: Mapping[str, object] | None = None,
 ) -> Any:
-    """An UPDATE with the JSON objects of ``param``, of rows that still have ``version_before``."""
-    keys = {"organisation_id": "uuid", "id": "uuid", "version_before": "integer"}
-    new = json_table(param, "new", keys | columns)
-    changes = {name: new.column(name) for name in columns} | dict(others or {})
-    return (
-        table.update(changes)
-        .from_(new)
-        .where(
-            # From the table as well: with a constant, SQLite would scan the organisation's rows.
-            table.organisation_id == new.column("organisation_id"),
-            table.id == new.column("id"),
-            table.version == new.column("version_before"),
-        )
-    )
+    """An UPDATE of the columns ``names`` with the JSON objects of ``param``, one for each row.
+
+    ``before`` maps other members of the objects to the columns that must still have their values.
+    """
+    matched = {"organisation_id": "organisation_id", "id": "id", **before}
+    members = matched | {name: name for name in names}
+    types = {name: getattr(table, column).field_type for name, column in members.items()}
+    new = json_table(param, "new", types)
+    changes = {name: new.column(name) for name in names} | dict(others or {})
+    # By the table's organisation as well: with a constant, SQLite would scan the organisation.
+    is_before = [getattr(table, column) == new.column(name) for name, column in matched.items()]
+    return table.update(changes).from_(new).where(*is_before)
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,16 +239,23 @@ def sql_of(query: Any, engine: Engine) -> Statement:
     return Statement(sql, tuple(names))
 
 
-# How a column is matched: with a value, with NULL, or with one of a list.
-Match = tuple[str, Literal["value", "null", "any"]]
+# As the value of a matched column: any value but NULL.
+NOT_NULL: Final = object()
+# How a column is matched: with a value, NULL, NOT NULL, or any item of a list.
+Match = tuple[str, Literal["value", "null", "not null", "any"]]
 
 
 def matches_of(where: Mapping[str, object]) -> tuple[Match, ...]:
     """How these columns are matched: None is NULL, and a list any of its items."""
-    return tuple(
-        (name, "null" if value is None else "any" if type(value) is list else "value")
-        for name, value in where.items()
-    )
+
+    def match(name: str, value: object) -> Match:
+        if value is None:
+            return name, "null"
+        if value is NOT_NULL:
+            return name, "not null"
+        return name, "any" if type(value) is list else "value"
+
+    return tuple([match(name, value) for name, value in where.items()])
 
 
 @lru_cache(maxsize=1_024)
@@ -308,23 +317,28 @@ def page_select_of(
 
 
 @lru_cache(maxsize=1_024)
+def delete_before_of(table: Table, column: str, engine: Engine) -> Statement:
+    """A DELETE of up to ``limit`` rows whose column is less than ``before``."""
+    key = table._meta.get_primary_keys()
+    is_old = getattr(table, column) < Placeholder("before")
+    old = table.select(*key).where(is_old).limit(Placeholder("limit"))
+    return sql_of(table.delete().where(peewee.Tuple(*key).in_(old)), engine)
+
+
+@lru_cache(maxsize=1_024)
 def delete_of(table: Table, matched: tuple[Match, ...], engine: Engine) -> Statement:
     """A DELETE of the rows that match the parameters of their columns' names."""
     return sql_of(_where(table.delete(), table, matched), engine)
 
 
 def _where(query: Any, table: Table, matched: tuple[Match, ...], prefix: str = "") -> Any:
-    conditions = []
     for name, kind in matched:
         column, param = getattr(table, name), Placeholder(prefix + name)
-        conditions.append(
-            column.is_null()
-            if kind == "null"
-            else any_of(column, param)
-            if kind == "any"
-            else column == param
-        )
-    return query.where(*conditions) if conditions else query
+        if kind in ("null", "not null"):
+            query = query.where(column.is_null(kind == "null"))
+        else:
+            query = query.where(any_of(column, param) if kind == "any" else column == param)
+    return query
 
 
 def milliseconds(instant: datetime) -> int:

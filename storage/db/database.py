@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent import futures
 from contextlib import AbstractContextManager, nullcontext
 from contextvars import copy_context
+from datetime import datetime
 from functools import lru_cache, partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Concatenate, Final, Literal, ParamSpec, TypeVar
@@ -26,6 +27,7 @@ from storage.db.compiled import (
     Engine,
     Statement,
     Table,
+    delete_before_of,
     delete_of,
     insert_of,
     matches_of,
@@ -165,7 +167,7 @@ class Transaction:
         statement = upsert_of(table, tuple(key), tuple(values), self.engine)
         self._timed(statement.sql, statement.bound(key | values))
 
-    # In ``where``, None is NULL, and a list stands for any of its items.
+    # In ``where``, None is NULL, NOT_NULL any value, and a list any of its items.
 
     def update(self, table: Table, changes: dict[str, Any], **where: Any) -> int:
         """Change the rows whose columns equal ``where``; return how many there were.
@@ -177,7 +179,7 @@ class Transaction:
         changed: int = self._timed(statement.sql, statement.bound(params)).rowcount
         return changed
 
-    def select(self, table: Table, /, *, lock: str = "", **where: Any) -> list[Row]:
+    def select(self, table: Table, lock: str = "", /, **where: Any) -> list[Row]:
         """The rows whose columns equal ``where``, in no order. ``lock`` is PostgreSQL's."""
         statement = select_of(table, matches_of(where), lock, self.engine)
         return self._rows(statement, where)
@@ -206,14 +208,21 @@ class Transaction:
         cursor = self._timed(statement.sql, statement.bound(params))
         return [*map(_row_maker(cursor), cursor.fetchall())]
 
-    def find(self, table: Table, /, *, lock: str = "", **where: Any) -> Row | None:
+    def find(self, table: Table, lock: str = "", /, **where: Any) -> Row | None:
         """The row whose columns equal ``where``, which are a key, or None."""
-        return next(iter(self.select(table, lock=lock, **where)), None)
+        return next(iter(self.select(table, lock, **where)), None)
 
     def delete(self, table: Table, /, **where: Any) -> int:
         """Delete the rows whose columns equal ``where``; return how many there were."""
         statement = delete_of(table, matches_of(where), self.engine)
         deleted: int = self._timed(statement.sql, statement.bound(where)).rowcount
+        return deleted
+
+    def delete_before(self, table: Table, column: str, before: datetime, limit: int) -> int:
+        """Delete up to ``limit`` rows whose column is earlier; return how many."""
+        statement = delete_before_of(table, column, self.engine)
+        values = statement.bound({"before": before, "limit": limit})
+        deleted: int = self._timed(statement.sql, values).rowcount
         return deleted
 
     def _timed(self, sql: str, values: Any) -> Any:

@@ -22,7 +22,7 @@ ROW: Final = "FOR NO KEY UPDATE"
 
 def organisation(tx: Transaction, organisation_id: str) -> None:
     """Lock the organisation until this transaction ends."""
-    tx.find(OrganisationRow, lock=ROW, id=organisation_id)
+    tx.find(OrganisationRow, ROW, id=organisation_id)
 
 
 def workspace(tx: Transaction, team_id: str) -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, Final, Generic, TypeVar
 
 import orjson
@@ -84,14 +85,16 @@ def by_id(
     organisation_id: str,
     *,
     descends: bool = False,
+    where: Mapping[str, object] = MappingProxyType({}),
     **filters: object,
 ) -> Page[T]:
     """A page of the organisation's rows, by id, which is the order of their creation.
 
-    ``name`` is the list's; columns in ``filters`` have these values, unless they are None. Raises
-    UnusableCursor.
+    ``name`` is the list's. Columns have the values in ``where``, as in `Transaction.select`, and
+    those in ``filters`` that are not None. Raises UnusableCursor.
     """
-    bound_to = (name, organisation_id, *filters.values())
+    matched = {**where, **{name: value for name, value in filters.items() if value is not None}}
+    bound_to = (name, organisation_id, *matched.items())
     after = position(tx, page, *bound_to)
     page_rows = tx.select_page(
         table,
@@ -99,7 +102,7 @@ def by_id(
         limit=page.limit + 1,
         descends=descends,
         organisation_id=organisation_id,
-        **{column: wanted for column, wanted in filters.items() if wanted is not None},
+        **matched,
     )
     return page_of(tx, page, page_rows, value, lambda row: [row.id], *bound_to)
 

@@ -30,16 +30,10 @@ from storage.base.values import (
 from storage.db.compiled import Expr, milliseconds
 from storage.db.database import Row
 from storage.db.tables import (
-    AmendmentRow,
-    ApiKeyRow,
-    ChannelDigestRow,
-    DepartmentRow,
-    HolidaySetRow,
     LeaveRequestRow,
     LeaveTypeRow,
     OrganisationRow,
     UserRow,
-    WebhookRow,
 )
 
 if TYPE_CHECKING:
@@ -152,14 +146,7 @@ def columns_of(table: Any, value: type[DataclassInstance]) -> tuple[Any, ...]:
 
 ORGANISATION: Final = columns_of(OrganisationRow, Organisation)
 USER: Final = columns_of(UserRow, User)
-DEPARTMENT: Final = columns_of(DepartmentRow, Department)
-CHANNEL_DIGEST: Final = columns_of(ChannelDigestRow, ChannelDigest)
-LEAVE_TYPE: Final = columns_of(LeaveTypeRow, LeaveType)
 LEAVE_REQUEST: Final = columns_of(LeaveRequestRow, LeaveRequest)
-AMENDMENT: Final = columns_of(AmendmentRow, Amendment)
-API_KEY: Final = columns_of(ApiKeyRow, ApiKey)
-WEBHOOK: Final = columns_of(WebhookRow, Webhook)
-HOLIDAY_SET: Final = columns_of(HolidaySetRow, HolidaySet)
 
 
 def with_names(leave: Select) -> Select:

@@ -7,24 +7,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-
-from peewee import Select
+from typing import Final
 
 from storage.base import texts
 from storage.base.errors import Forbidden, InvalidInput, NotFound
 from storage.base.ids import is_id, new_id
 from storage.base.secrets import fingerprint
 from storage.base.values import SCOPES, ApiKey, Caller
-from storage.db import rows
-from storage.db.compiled import Param, compiled
+from storage.db import pages, rows
+from storage.db.compiled import NOT_NULL
 from storage.db.database import Row, Transaction
-from storage.db.pages import Page, PageOf, page_of, position
+from storage.db.pages import Page, PageOf
 from storage.db.tables import ApiKeyRow
 from storage.keys import authentication
 from storage.keys.authentication import with_reads
 from storage.outbox import audit
 from storage.people import people_changes, people_rows
 from storage.rules import roles
+
+_AUDITED: Final = ("user_id", "name", "prefix", "variant", "expires_at", "scopes")
 
 
 def create_key(
@@ -51,26 +52,22 @@ def create_key(
         raise Forbidden("You can only create API keys for yourself.")
     _activate_owner(tx, for_user, by=by, now=now)
     secret = secret or authentication.new_key()
-    key_id = new_id(now)
-    columns: dict[str, object] = {
-        "user_id": for_user,
-        "name": name,
-        "prefix": secret[: authentication.SHOWN_CHARACTERS],
-        "variant": variant,
-        "expires_at": expires_at,
-    }
-    tx.insert(
-        ApiKeyRow,
-        organisation_id=by.organisation_id,
-        id=key_id,
-        secret_sha256=fingerprint(secret),
-        scopes=rows.json_text(granted),
+    key = ApiKey(
+        id=new_id(now),
+        user_id=for_user,
+        name=name,
+        prefix=secret[: authentication.SHOWN_CHARACTERS],
+        scopes=granted,
+        variant=variant,
         created_at=now,
-        **columns,
+        expires_at=expires_at,
+        last_used_at=None,
+        revoked_at=None,
     )
-    after = columns | {"scopes": granted}
-    audit.record(tx, "api_key.created", "api_key", key_id, by=by, now=now, after=after)
-    return _get(tx, key_id, by), secret
+    own = {"organisation_id": by.organisation_id, "secret_sha256": fingerprint(secret)}
+    tx.insert(ApiKeyRow, **own, **rows.columns(key))
+    audit.record_value(tx, "api_key.created", "api_key", None, key, _AUDITED, by=by, now=now)
+    return key, secret
 
 
 def page(
@@ -92,17 +89,20 @@ def page(
         people_rows.get(tx, str(user_id), by=by)
     if own_only or not by.is_admin:
         user_id = by.user_id
-    bound_to = ("api_keys", by.organisation_id, user_id, is_revoked)
-    after = position(tx, page, *bound_to)
-    page_rows = tx.all(
-        _page,
-        organisation_id=by.organisation_id,
+    where: dict[str, object] = {}
+    if is_revoked is not None:
+        where = {"revoked_at": NOT_NULL if is_revoked else None}
+    return pages.by_id(
+        tx,
+        page,
+        ApiKeyRow,
+        rows.api_key,
+        "api_keys",
+        by.organisation_id,
+        descends=True,
+        where=where,
         user_id=user_id,
-        is_revoked=is_revoked,
-        after_id=after[0] if after else None,
-        limit=page.limit + 1,
     )
-    return page_of(tx, page, page_rows, rows.api_key, lambda row: [row.id], *bound_to)
 
 
 def get(tx: Transaction, key_id: str, *, by: Caller) -> ApiKey:
@@ -143,7 +143,7 @@ def _granted_scopes(
     expires_at: datetime | None,
     by: Caller,
     now: datetime,
-) -> list[str]:
+) -> tuple[str, ...]:
     """The scopes of the new key, in the order of ``SCOPES``. Raises InvalidInput."""
     if variant not in (1, 2):
         raise InvalidInput.of("variant", "unknown_variant", "The variant must be 1 or 2.")
@@ -171,7 +171,7 @@ def _granted_scopes(
             "Your own API key lacks {beyond}, so you cannot give it to a new key.",
             beyond=tuple(beyond),
         )
-    return [scope for scope in SCOPES if scope in requested]
+    return tuple(scope for scope in SCOPES if scope in requested)
 
 
 def _activate_owner(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> None:
@@ -202,22 +202,3 @@ def _revoke_one(tx: Transaction, key_id: str, *, by: Caller, now: datetime) -> b
         return False
     audit.record(tx, "api_key.revoked", "api_key", key_id, by=by, now=now, after=after)
     return True
-
-
-@compiled
-def _page(
-    organisation_id: Param[str],
-    user_id: Param[str] | None,
-    is_revoked: bool | None,
-    after_id: Param[str] | None,
-    limit: Param[int],
-) -> Select:
-    query = ApiKeyRow.select(*rows.API_KEY).where(ApiKeyRow.organisation_id == organisation_id)
-    if is_revoked is not None:
-        query = query.where(ApiKeyRow.revoked_at.is_null(not is_revoked))
-    if user_id is not None:
-        query = query.where(ApiKeyRow.user_id == user_id)
-    if after_id is not None:
-        query = query.where(ApiKeyRow.id < after_id)
-    # Ids are in chronological order.
-    return query.order_by(ApiKeyRow.id.desc()).limit(limit)

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from datetime import datetime
 
 import orjson
-from peewee import Delete, Select, Tuple, fn
+from peewee import Select, fn
 
 from storage.base import retention
-from storage.base.errors import Conflict, DomainError
+from storage.base.errors import Conflict, DomainError, Sentence
 from storage.base.ids import new_id
 from storage.base.secrets import InvalidToken
 from storage.db.compiled import Param, compiled, milliseconds
@@ -31,12 +31,10 @@ class IdempotencyKeyReused(DomainError):
     code = "idempotency_key_reused"
     title = "The idempotency key belongs to another request."
     cure = "Use a new key for every new request, and the same key only to retry it."
-
-    def __init__(self) -> None:
-        super().__init__(
-            "This Idempotency-Key came with another path, query or body in the last 24 hours; "
-            "make a new key for every new request."
-        )
+    sentence = Sentence(
+        "This Idempotency-Key came with another path, query or body in the last 24 hours; "
+        "make a new key for every new request."
+    )
 
 
 class IdempotencyInProgress(Conflict):
@@ -48,9 +46,7 @@ class IdempotencyInProgress(Conflict):
         "Wait for the seconds in `Retry-After` and send the same request again: you get the first "
         "response."
     )
-
-    def __init__(self) -> None:
-        super().__init__("Send the same request again in a moment to get the first one's answer.")
+    sentence = Sentence("Send the same request again in a moment to get the first one's answer.")
 
 
 class IdempotencyAnswerUnreadable(Conflict):
@@ -160,7 +156,9 @@ def store_error(
 
 def prune(tx: Transaction, *, now: datetime, limit: int) -> int:
     """Delete up to ``limit`` expired responses; returns how many there were."""
-    return tx.change(_prune, before=now - retention.STORED_RESPONSES, limit=limit)
+    return tx.delete_before(
+        IdempotencyKeyRow, "created_at", now - retention.STORED_RESPONSES, limit
+    )
 
 
 def _key(claim: Claim) -> dict[str, str]:
@@ -181,14 +179,3 @@ def _lock_number(claim: Claim) -> int:
 @compiled
 def _try_lock(number: Param[int]) -> Select:
     return Select(columns=[fn.pg_try_advisory_xact_lock(number).alias("is_locked")])
-
-
-@compiled
-def _prune(before: Param[datetime], limit: Param[int]) -> Delete:
-    old = (
-        IdempotencyKeyRow.select(IdempotencyKeyRow.organisation_id, IdempotencyKeyRow.id)
-        .where(IdempotencyKeyRow.created_at <= before)
-        .limit(limit)
-    )
-    row = Tuple(IdempotencyKeyRow.organisation_id, IdempotencyKeyRow.id)
-    return IdempotencyKeyRow.delete().where(row.in_(old))

@@ -17,7 +17,7 @@ from peewee import SQL, Field, Select, Tuple, Update, fn
 
 from storage.base.errors import SecretKeysUnusable
 from storage.base.secrets import InvalidToken, Secrets
-from storage.db.compiled import Param, compiled, json_table
+from storage.db.compiled import Param, compiled, update_each
 from storage.db.database import Database, Row, Transaction
 from storage.db.tables import (
     CalendarFeedRow,
@@ -61,12 +61,13 @@ def _replace(tx: Transaction, kind: str, rows: Sequence[Row]) -> int:
     """Encrypt secrets with the first key, unless replaced meanwhile; returns how many."""
     if not rows:
         return 0
+    column = _COLUMNS[kind].name
     changes: list[dict[str, Any]] = [
         {
             "organisation_id": row.organisation_id,
             "id": row.id,
             "old": row.encrypted,
-            "new": tx.secrets.encrypt(tx.secrets.decrypt(row.encrypted)),
+            column: tx.secrets.encrypt(tx.secrets.decrypt(row.encrypted)),
         }
         for row in rows
     ]
@@ -259,14 +260,4 @@ def _number(kind: str) -> Select:
 def _change(kind: str, changes: Param[str]) -> Update:
     column = _COLUMNS[kind]
     table = column.model
-    columns = {"organisation_id": "uuid", "id": "uuid", "old": "text", "new": "text"}
-    new = json_table(changes, "new", columns)
-    return (
-        table.update({column: new.column("new")})
-        .from_(new)
-        .where(
-            table.organisation_id == new.column("organisation_id"),
-            table.id == new.column("id"),
-            column == new.column("old"),
-        )
-    )
+    return update_each(table, changes, (column.name,), {"old": column.name})

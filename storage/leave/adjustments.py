@@ -11,7 +11,7 @@ from typing import Final
 from peewee import Select, fn
 
 from storage.base import fields, texts
-from storage.base.errors import Conflict, InvalidInput, NotFound
+from storage.base.errors import Conflict, InvalidInput, NotFound, Sentence
 from storage.base.ids import is_id, new_id
 from storage.base.leave_values import Adjustment
 from storage.base.values import Caller, days_of, local_day
@@ -34,12 +34,10 @@ class TooManyAdjustments(Conflict):
     code = "too_many_adjustments"
     title = "There are too many adjustments."
     cure = "Combine several corrections into one."
-
-    def __init__(self) -> None:
-        super().__init__(
-            "A leave year can have at most {most} adjustments. Use another leave year.",
-            most=MAX_ADJUSTMENTS,
-        )
+    sentence = Sentence(
+        "A leave year can have at most {most} adjustments. Use another leave year.",
+        most=MAX_ADJUSTMENTS,
+    )
 
 
 def add(

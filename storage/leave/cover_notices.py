@@ -145,7 +145,7 @@ def lock_covered(
     if not requester_ids:
         return Released(leave=(), requesters={})
     locked = tx.select(
-        UserRow, lock=locks.ROW, organisation_id=organisation_id, id=sorted(requester_ids)
+        UserRow, locks.ROW, organisation_id=organisation_id, id=sorted(requester_ids)
     )
     # Read again: it may have changed before its person was locked.
     leave = [rows.leave_request(row) for row in tx.all(_covered, **where)]

@@ -10,7 +10,14 @@ from datetime import datetime
 from typing import Literal
 
 from storage.base import texts
-from storage.base.errors import AmendmentEnded, Forbidden, InvalidTransition, NotFound, OwnRequest
+from storage.base.errors import (
+    AmendmentEnded,
+    Forbidden,
+    InvalidTransition,
+    NotFound,
+    OwnRequest,
+    Sentence,
+)
 from storage.base.ids import is_id
 from storage.base.leave_values import Amendment, LeaveRequest
 from storage.base.values import Caller
@@ -40,9 +47,7 @@ class NotYourApproval(Forbidden):
     code = "not_your_approval"
     title = "Others decide on this request."
     cure = "`GET /api/v1/approvals/pending` lists the requests that you may decide."
-
-    def __init__(self) -> None:
-        super().__init__("The request does not await your approval.")
+    sentence = Sentence("The request does not await your approval.")
 
 
 def approve(

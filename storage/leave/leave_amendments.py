@@ -8,9 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, datetime
-from typing import Final
-
-from peewee import Select
 
 from storage.base import leave_values
 from storage.base.errors import (
@@ -25,12 +22,11 @@ from storage.base.leave_values import (
 )
 from storage.base.values import User
 from storage.db import rows
-from storage.db.compiled import Param, any_of, compiled
-from storage.db.database import Row, Transaction
-from storage.db.tables import AmendmentRow, UserRow
+from storage.db.database import Transaction
+from storage.db.tables import AmendmentRow
 from storage.outbox import organisation_config
 from storage.outbox.organisation_config import OrganisationConfig
-from storage.people import approvers, employment_by_date
+from storage.people import approvers, employment_by_date, people_rows
 from storage.rules import counted_days, lifecycle
 from storage.rules.lifecycle import CancelEffect
 
@@ -43,29 +39,25 @@ def find(tx: Transaction, organisation_id: str, amendment_id: str) -> Amendment 
 
 def last_of(tx: Transaction, organisation_id: str, request_id: str) -> Amendment | None:
     """The newest amendment of a request, open or ended."""
-    row = tx.first(_last, organisation_id=organisation_id, request_id=request_id)
-    return None if row is None else rows.amendment(row)
+    amendments = _all_of(tx, organisation_id, request_id)
+    # Of the same millisecond, the later id.
+    return max(amendments, key=lambda each: (each.requested_at, each.id), default=None)
+
+
+def _all_of(tx: Transaction, organisation_id: str, request_id: str) -> list[Amendment]:
+    found = tx.select(AmendmentRow, organisation_id=organisation_id, leave_request_id=request_id)
+    return [*map(rows.amendment, found)]
 
 
 def is_decided(tx: Transaction, organisation_id: str, request: LeaveRequest) -> bool:
     """Whether an amendment was decided after the request: neither decision can be reversed."""
     if request.status != "approved" or request.decided_at is None:
         return False
-    row = tx.first(
-        _decided,
-        organisation_id=organisation_id,
-        request_id=request.id,
-        decided_at=request.decided_at,
-    )
-    return row is not None
-
-
-def with_requesters(
-    tx: Transaction, organisation_id: str, amendment_ids: Sequence[str]
-) -> Sequence[Row]:
-    """Rows with the columns of an amendment, and those of its requester after ``user_``."""
-    return tx.all(
-        _with_requesters, organisation_id=organisation_id, amendment_ids=list(amendment_ids)
+    return any(
+        each.status in ("approved", "declined")
+        and each.decided_at is not None
+        and each.decided_at >= request.decided_at
+        for each in _all_of(tx, organisation_id, request.id)
     )
 
 
@@ -112,55 +104,6 @@ def end_all(
         )
 
 
-@compiled
-def _last(organisation_id: Param[str], request_id: Param[str]) -> Select:
-    return (
-        AmendmentRow.select(*rows.AMENDMENT)
-        .where(
-            AmendmentRow.organisation_id == organisation_id,
-            AmendmentRow.leave_request_id == request_id,
-        )
-        # Of the same millisecond, the later id.
-        .order_by(AmendmentRow.requested_at.desc(), AmendmentRow.id.desc())
-        .limit(1)
-    )
-
-
-@compiled
-def _decided(
-    organisation_id: Param[str], request_id: Param[str], decided_at: Param[datetime]
-) -> Select:
-    return (
-        AmendmentRow.select(AmendmentRow.id)
-        .where(
-            AmendmentRow.organisation_id == organisation_id,
-            AmendmentRow.leave_request_id == request_id,
-            AmendmentRow.status.in_(("approved", "declined")),
-            AmendmentRow.decided_at >= decided_at,
-        )
-        .limit(1)
-    )
-
-
-@compiled
-def _with_requesters(organisation_id: Param[str], amendment_ids: Param[list[str]]) -> Select:
-    users = [column.alias(f"user_{column.name}") for column in rows.USER]
-    return (
-        AmendmentRow.select(*rows.AMENDMENT, *users)
-        .join(
-            UserRow,
-            on=(UserRow.organisation_id == AmendmentRow.organisation_id)
-            & (UserRow.id == AmendmentRow.requested_by),
-        )
-        .where(
-            AmendmentRow.organisation_id == organisation_id, any_of(AmendmentRow.id, amendment_ids)
-        )
-    )
-
-
-_requester: Final = rows.mapper(User, prefix="user_")
-
-
 def of_requests(
     tx: Transaction, organisation_id: str, requests: Iterable[LeaveRequest]
 ) -> Mapping[str, CountedAmendment]:
@@ -176,11 +119,16 @@ def of_requests(
     if not amended:
         return {}
     config = organisation_config.of_organisation(tx, organisation_id)
-    found: dict[str, CountedAmendment] = {}
-    for row in with_requesters(tx, organisation_id, sorted(amended)):
-        request = amended[row.id]
-        found[request.id] = counted(config, _requester(row), request, rows.amendment(row))
-    return found
+    found = tx.select(AmendmentRow, organisation_id=organisation_id, id=sorted(amended))
+    amendments = [*map(rows.amendment, found)]
+    requester_ids = {amendment.requested_by for amendment in amendments}
+    requesters = people_rows.of_ids(tx, organisation_id, requester_ids)
+    return {
+        each.leave_request_id: counted(
+            config, requesters[each.requested_by], amended[each.id], each
+        )
+        for each in amendments
+    }
 
 
 def of_request(

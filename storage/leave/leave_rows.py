@@ -15,9 +15,9 @@ from storage.base.errors import NotFound
 from storage.base.event_values import AuditAction
 from storage.base.ids import is_id
 from storage.base.leave_values import LeaveRequest
-from storage.base.values import Caller, days_of, local_day
+from storage.base.values import Caller, as_dict, days_of, local_day
 from storage.db import rows
-from storage.db.compiled import Param, compiled, update_each
+from storage.db.compiled import NOT_NULL, Param, compiled, update_each
 from storage.db.database import Transaction
 from storage.db.tables import LeaveRequestRow, UserRow
 from storage.leave import leave_amendments
@@ -184,7 +184,9 @@ def standing_before(
 
 
 def amended_of(tx: Transaction, organisation_id: str, user_id: str) -> list[LeaveRequest]:
-    request_rows = tx.all(_amended, organisation_id=organisation_id, user_id=user_id)
+    request_rows = tx.select(
+        LeaveRequestRow, organisation_id=organisation_id, user_id=user_id, amendment_id=NOT_NULL
+    )
     return [rows.leave_request(row) for row in request_rows]
 
 
@@ -227,47 +229,28 @@ def _record(
 
 
 def _audited(request: LeaveRequest) -> dict[str, object]:
-    return {
-        "user_id": request.user_id,
-        "leave_type_id": request.leave_type_id,
-        "status": request.status,
-        "start_date": request.start_date,
-        "end_date": request.end_date,
-        "start_half_day": request.start_half_day,
-        "end_half_day": request.end_half_day,
-        "total_days": days_of(request.total_half_days),
-        "note": request.note,
-        "decision_reason": request.decision_reason,
-        "recorded_by": request.recorded_by,
-        "override_reason": request.override_reason,
-        "amendment_id": request.amendment_id,
-        "cover_user_id": request.cover_user_id,
-        "split_from": request.split_from,
-        "interrupts": request.interrupts,
+    shown = {name: value for name, value in as_dict(request).items() if name not in _NOT_AUDITED}
+    return shown | {"total_days": days_of(request.total_half_days)}
+
+
+# Those that the entry itself has, and those that follow from others.
+_NOT_AUDITED: Final = frozenset(
+    {
+        *("id", "version", "created_at", "updated_at", "decided_by", "decided_at", "cancelled_at"),
+        *("counted_halves", "total_half_days"),
     }
-
-
-# The columns that `save_all` writes, with PostgreSQL's types.
-_SAVED_COLUMNS: Final = {
-    "status": "text",
-    "start_date": "date",
-    "start_half_day": "text",
-    "end_date": "date",
-    "end_half_day": "text",
-    "total_half_days": "integer",
-    "counted_halves": "text",
-    "cancelled_at": "bigint",
-    "updated_at": "bigint",
-    "version": "integer",
-    "amendment_id": "uuid",
-    "cover_user_id": "uuid",
-}
+)
 
 
 @compiled
 def _save_all(columns: Param[str]) -> Update:
-    shown: dict[str, object] = {"shown_updated_at": None}
-    return update_each(LeaveRequestRow, columns, _SAVED_COLUMNS, shown)
+    names = (
+        *("status", "start_date", "start_half_day", "end_date", "end_half_day", "total_half_days"),
+        *("counted_halves", "cancelled_at", "amendment_id", "cover_user_id"),
+        *("updated_at", "version"),
+    )
+    before = {"version_before": "version"}
+    return update_each(LeaveRequestRow, columns, names, before, {"shown_updated_at": None})
 
 
 @compiled
@@ -315,15 +298,6 @@ def _standing_before(
         LeaveRequestRow.user_id == user_id,
         LeaveRequestRow.start_date < first_day,
         LeaveRequestRow.status.in_(("pending", "approved")),
-    )
-
-
-@compiled
-def _amended(organisation_id: Param[str], user_id: Param[str]) -> Select:
-    return LeaveRequestRow.select(*rows.LEAVE_REQUEST).where(
-        LeaveRequestRow.organisation_id == organisation_id,
-        LeaveRequestRow.user_id == user_id,
-        LeaveRequestRow.amendment_id.is_null(False),
     )
 
 

@@ -10,7 +10,7 @@ from typing import Final
 from peewee import Select
 
 from storage.base import fields, ids, texts
-from storage.base.errors import CodeTaken, Conflict, InvalidInput, NotFound
+from storage.base.errors import CodeTaken, Conflict, InvalidInput, NotFound, Sentence
 from storage.base.event_values import AuditAction
 from storage.base.ids import new_id
 from storage.base.leave_values import LeaveType
@@ -41,12 +41,10 @@ class TooManyLeaveTypes(Conflict):
     code = "too_many_leave_types"
     title = "There are too many leave types."
     cure = "Archive one that is no longer requested, then add or restore this one."
-
-    def __init__(self) -> None:
-        super().__init__(
-            "An organisation can have at most {most} leave types in use. Archive one first.",
-            most=MAX_LEAVE_TYPES,
-        )
+    sentence = Sentence(
+        "An organisation can have at most {most} leave types in use. Archive one first.",
+        most=MAX_LEAVE_TYPES,
+    )
 
 
 def add_defaults(tx: Transaction, *, by: Caller, now: datetime) -> None:
@@ -93,7 +91,7 @@ def get(tx: Transaction, leave_type_id: str, *, by: Caller, for_update: bool = F
     if ids.is_id(leave_type_id):
         # The strongest lock: a request that is about to refer to this type has to wait.
         lock = "FOR UPDATE" if for_update else ""
-        row = tx.find(LeaveTypeRow, lock=lock, organisation_id=by.organisation_id, id=leave_type_id)
+        row = tx.find(LeaveTypeRow, lock, organisation_id=by.organisation_id, id=leave_type_id)
         if row is not None:
             return rows.leave_type(row)
     raise NotFound("leave type")

@@ -202,12 +202,7 @@ def _of_organisation(tx: Transaction, config: OrganisationConfig) -> _Settings |
 
 def _locale(tx: Transaction, organisation_id: str) -> str | None:
     """A channel has no language in Slack: that of the first owner whose language is known."""
-    owners = sorted(
-        user_id
-        for (user_id,) in tx.all(
-            people_rows.active_owners, organisation_id=organisation_id, limit=50
-        )
-    )
+    owners = [owner.id for owner in people_rows.active_owners(tx, organisation_id)]
     locales = people_rows.locales_of(tx, organisation_id, owners)
     return next((locales[user_id] for user_id in owners if user_id in locales), None)
 
@@ -266,8 +261,13 @@ def refuse(tx: Transaction, digest: Digest, because: str, *, now: datetime) -> N
     if digest.key.digest_id is None:
         changes["refused_channel"] = digest.channel
     if _release(tx, digest.key, digest.lease_expires_at, digest.tomorrow_at, **changes):
-        organisation_id, digest_id = digest.key.organisation_id, digest.key.digest_id
-        notification_outbox.notify_of_refused_digest(tx, organisation_id, digest_id, now=now)
+        notification_outbox.notify_admins(
+            tx,
+            digest.key.organisation_id,
+            "digest_refused",
+            digest_id=digest.key.digest_id,
+            now=now,
+        )
 
 
 def _state(digest: Digest, ts: str | None, shown_sha256: str | None) -> dict[str, str]:

@@ -117,9 +117,10 @@ class DigestNotificationData:
 def load_webhook(tx: Transaction, notification: Notification) -> WebhookNotificationData | None:
     """None if the webhook has recovered or was deleted, or the recipient is no admin now."""
     recipient = people_rows.find(tx, notification.organisation_id, notification.user_id)
-    row = tx.first(
-        _webhook, organisation_id=notification.organisation_id, webhook_id=notification.webhook_id
-    )
+    row = None
+    if notification.webhook_id is not None:
+        key = {"organisation_id": notification.organisation_id, "id": notification.webhook_id}
+        row = tx.find(WebhookRow, **key)
     if row is None or recipient is None or recipient.status != "active":
         return None
     webhook = rows.webhook(row)
@@ -157,13 +158,6 @@ def load_digest(tx: Transaction, notification: Notification) -> DigestNotificati
     channel, because = refusal
     return DigestNotificationData(
         team_id=team_id, recipient=recipient, locale=locale, channel=channel, because=because
-    )
-
-
-@compiled
-def _webhook(organisation_id: Param[str], webhook_id: Param[str | None]) -> Select:
-    return WebhookRow.select(*rows.WEBHOOK, WebhookRow.failing_since_at).where(
-        WebhookRow.organisation_id == organisation_id, WebhookRow.id == webhook_id
     )
 
 

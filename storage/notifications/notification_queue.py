@@ -10,7 +10,7 @@ from datetime import date, datetime, timedelta
 from typing import Final, Literal
 
 import orjson
-from peewee import Delete, Select, Tuple, Update, fn
+from peewee import Select, Update, fn
 
 from storage.base import retention
 from storage.base.event_values import NotificationEvent
@@ -23,8 +23,8 @@ from storage.db.compiled import (
     compiled,
     compiled_per_engine,
     json_of_keys,
-    json_table,
     milliseconds,
+    update_each,
 )
 from storage.db.database import Row, Transaction
 from storage.db.tables import LeaveRequestRow, NotificationRow
@@ -268,11 +268,11 @@ def retry_delay_seconds(attempts: int, outcome: Outcome) -> int:
 
 def prune(tx: Transaction, *, now: datetime, limit: int) -> int:
     """Delete up to ``limit`` notifications that ended long ago; their number."""
-    return tx.change(_prune, before=now - retention.NOTIFICATIONS, limit=limit)
+    return tx.delete_before(NotificationRow, "settled_at", now - retention.NOTIFICATIONS, limit)
 
 
 def _change(notification: Notification, outcome: Outcome, now: datetime) -> dict[str, object]:
-    """The columns of an attempt's result, after its key; ``due_at`` None stays as it is."""
+    """The new values of the notification's row, with its key and the claim that it depends on."""
     attempts = notification.attempts + 1
     change: dict[str, object] = {
         "organisation_id": notification.organisation_id,
@@ -280,7 +280,7 @@ def _change(notification: Notification, outcome: Outcome, now: datetime) -> dict
         "claim_id": notification.claim_id,
         "status": "delivered" if outcome.verdict == "delivered" else "failed",
         "attempts": attempts,
-        "due_at": None,
+        "due_at": milliseconds(now),
         "settled_at": milliseconds(now),
         "last_error": outcome.error,
     }
@@ -346,36 +346,9 @@ def _versions(keys: Param[str]) -> Select:
 @compiled
 def _record_results(changes: Param[str]) -> Update:
     """Only of notifications whose claims still hold."""
-    results = json_table(
-        changes,
-        "results",
-        {
-            "organisation_id": "uuid",
-            "id": "uuid",
-            "claim_id": "text",
-            "status": "text",
-            "attempts": "integer",
-            "due_at": "bigint",
-            "settled_at": "bigint",
-            "last_error": "text",
-        },
-    )
-    columns = {
-        name: results.column(name) for name in ("status", "attempts", "settled_at", "last_error")
-    }
-    return (
-        NotificationRow.update(
-            claim_id=None,
-            due_at=fn.COALESCE(results.column("due_at"), NotificationRow.due_at),
-            **columns,
-        )
-        .from_(results)
-        .where(
-            NotificationRow.organisation_id == results.column("organisation_id"),
-            NotificationRow.id == results.column("id"),
-            NotificationRow.claim_id == results.column("claim_id"),
-        )
-    )
+    names = ("status", "attempts", "due_at", "settled_at", "last_error")
+    before = {"claim_id": "claim_id"}
+    return update_each(NotificationRow, changes, names, before, {"claim_id": None})
 
 
 @compiled_per_engine
@@ -391,16 +364,4 @@ def _give_up(
         NotificationRow.organisation_id == organisation_id,
         NotificationRow.status == "pending",
         NotificationRow.id.in_(skip_locked(pending, engine)),
-    )
-
-
-@compiled
-def _prune(before: Param[datetime], limit: Param[int]) -> Delete:
-    old = (
-        NotificationRow.select(NotificationRow.organisation_id, NotificationRow.id)
-        .where(NotificationRow.settled_at < before)
-        .limit(limit)
-    )
-    return NotificationRow.delete().where(
-        Tuple(NotificationRow.organisation_id, NotificationRow.id).in_(old)
     )

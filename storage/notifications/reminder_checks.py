@@ -50,7 +50,7 @@ def escalate(
     # Locked, so that concurrent assignments come before or after; with the strongest lock, foreign
     # keys of new rows wait as well.
     request_rows = tx.select(
-        LeaveRequestRow, lock="FOR UPDATE", organisation_id=organisation_id, id=sorted(unanswered)
+        LeaveRequestRow, "FOR UPDATE", organisation_id=organisation_id, id=sorted(unanswered)
     )
     requests = [
         request

@@ -204,7 +204,7 @@ PEOPLE: Final = (
 )
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class DemoLeave:
     """Leave to add. ``starts_in`` is in weekdays from today; 0 is today or the next weekday."""
 
@@ -221,48 +221,18 @@ class DemoLeave:
 
 
 LEAVE: Final = (
-    DemoLeave(first_name="Amir", code="annual", starts_in=-25, weekdays=5, step="approve"),
-    DemoLeave(
-        first_name="Chloe",
-        code="annual",
-        starts_in=-1,
-        weekdays=4,
-        step="approve",
-        note="Lisbon with friends",
-        cover="Amir",
-    ),
-    DemoLeave(first_name="Kenji", code="sick", starts_in=0, weekdays=1),
-    DemoLeave(first_name="Noor", code="annual", starts_in=-12, weekdays=3, step="approve"),
-    DemoLeave(
-        first_name="Noor",
-        code="annual",
-        starts_in=8,
-        weekdays=5,
-        note="My brother gets married",
-    ),
-    DemoLeave(
-        first_name="Tom", code="annual", starts_in=2, weekdays=1, step="approve", half_day="pm"
-    ),
-    DemoLeave(first_name="Marta", code="annual", starts_in=4, weekdays=3, step="approve"),
-    DemoLeave(first_name="Grace", code="annual", starts_in=15, weekdays=5, step="approve"),
-    DemoLeave(
-        first_name="Amir",
-        code="annual",
-        starts_in=6,
-        weekdays=4,
-        note="Moving house",
-        cover="Kenji",
-    ),
-    DemoLeave(
-        first_name="Chloe",
-        code="unpaid",
-        starts_in=30,
-        weekdays=10,
-        step="decline",
-        note="A long trip",
-    ),
-    DemoLeave(first_name="Kenji", code="annual", starts_in=12, weekdays=2, step="cancel"),
-    DemoLeave(first_name="Henrik", code="parental", starts_in=20, weekdays=20, step="approve"),
+    DemoLeave("Amir", "annual", -25, 5, "approve"),
+    DemoLeave("Chloe", "annual", -1, 4, "approve", note="Lisbon with friends", cover="Amir"),
+    DemoLeave("Kenji", "sick", 0, 1),
+    DemoLeave("Noor", "annual", -12, 3, "approve"),
+    DemoLeave("Noor", "annual", 8, 5, note="My brother gets married"),
+    DemoLeave("Tom", "annual", 2, 1, "approve", half_day="pm"),
+    DemoLeave("Marta", "annual", 4, 3, "approve"),
+    DemoLeave("Grace", "annual", 15, 5, "approve"),
+    DemoLeave("Amir", "annual", 6, 4, note="Moving house", cover="Kenji"),
+    DemoLeave("Chloe", "unpaid", 30, 10, "decline", note="A long trip"),
+    DemoLeave("Kenji", "annual", 12, 2, "cancel"),
+    DemoLeave("Henrik", "parental", 20, 20, "approve"),
 )
 
 

@@ -9,7 +9,7 @@ from typing import Final
 
 from storage.admin import departments, employment_records, people
 from storage.base import texts
-from storage.base.errors import Conflict, DomainError, FieldError, InvalidInput
+from storage.base.errors import Conflict, DomainError, FieldError, InvalidInput, Sentence
 from storage.base.fields import Checked
 from storage.base.ids import new_id
 from storage.base.values import Caller, User
@@ -22,7 +22,6 @@ from storage.outbox.organisation_config import OrganisationConfig
 from storage.people import people_changes, people_rows, slack_syncs
 from storage.rules import employment_terms
 
-_MAX_OWNERS: Final = 10_000
 _MAX_PEOPLE_OF_CYCLE_NAMED: Final = 10
 # Columns without which the dates of a person cannot be checked.
 _DATED: Final = frozenset(
@@ -238,10 +237,8 @@ def _owner_faults(
     }
     if not ending:
         return []
-    owners = tx.all(
-        people_rows.staying_owners, organisation_id=by.organisation_id, limit=_MAX_OWNERS
-    )
-    remaining = {row.id for row in owners} - ending.keys()
+    owners = people_rows.active_owners(tx, by.organisation_id)
+    remaining = {owner.id for owner in owners if owner.end_date is None} - ending.keys()
     remaining |= {
         person.id
         for person in persons
@@ -331,9 +328,7 @@ class FileOvertaken(Conflict):
     code = "file_overtaken"
     title = "Another request added a person of the file at the same time."
     cure = "Run the command again."
-
-    def __init__(self) -> None:
-        super().__init__("Nothing was imported; run the command again.")
+    sentence = Sentence("Nothing was imported; run the command again.")
 
 
 def import_people(

@@ -27,7 +27,7 @@ from storage.base.event_values import Webhook
 from storage.base.leave_values import HalfDay, LeaveType
 from storage.base.values import Department, Organisation
 from storage.db import rows
-from storage.db.compiled import Param, compiled
+from storage.db.compiled import NOT_NULL, Param, compiled
 from storage.db.database import Transaction, keep_configs
 from storage.db.tables import (
     DepartmentRow,
@@ -132,8 +132,9 @@ def _load(tx: Transaction, organisation_id: str) -> OrganisationConfig:
         code = sets[override.holiday_set_id].country_code
         overrides.setdefault(code, []).append(_override(override))
     organisation = rows.organisation(row)
-    uninstalled = tx.first(
-        _uninstalled, organisation_id=organisation_id, team_id=organisation.slack_team_id
+    # A workspace by token has no installation that could end.
+    uninstalled = tx.find(
+        SlackInstallationRow, **own, team_id=organisation.slack_team_id, uninstalled_at=NOT_NULL
     )
     return OrganisationConfig(
         organisation=organisation,
@@ -148,16 +149,6 @@ def _load(tx: Transaction, organisation_id: str) -> OrganisationConfig:
 
 
 _override: Final = rows.mapper(Override)
-
-
-@compiled
-def _uninstalled(organisation_id: Param[str], team_id: Param[str | None]) -> Select:
-    """The end of the workspace's installation; a workspace by token has none that could end."""
-    return SlackInstallationRow.select(SlackInstallationRow.id).where(
-        SlackInstallationRow.organisation_id == organisation_id,
-        SlackInstallationRow.team_id == team_id,
-        SlackInstallationRow.uninstalled_at.is_null(False),
-    )
 
 
 FEED_SHARDS: Final = 16

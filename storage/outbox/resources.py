@@ -13,7 +13,7 @@ from datetime import datetime
 from functools import partial
 from typing import Any, Generic, TypeVar
 
-from peewee import Field, Model
+from peewee import Model
 
 from storage.base import fields
 from storage.base.errors import NotFound
@@ -35,14 +35,13 @@ class Resource(Generic[T]):
     """A table with one row for each thing that admins manage.
 
     ``name`` is the thing's in errors and, with underscores, in the audit trail. ``value`` makes it
-    of a row of ``columns``. ``checks`` are those of the fields that admins set. ``actions`` are the
+    of a row. ``checks`` are those of the fields that admins set. ``actions`` are the
     audit actions of a new one, of a change and of a removal. ``read_by`` is the lowest role that
     sees them; admins change them.
     """
 
     name: str
     table: type[Model]
-    columns: tuple[Field, ...]
     value: Callable[[Transaction, Row], T]
     checks: Mapping[str, fields.Check]
     actions: tuple[AuditAction, AuditAction, AuditAction]
@@ -94,10 +93,8 @@ def add(
     by: Caller,
     now: datetime,
 ) -> None:
-    """Insert a value; ``columns`` are those that it does not have."""
-    names = [column.name for column in resource.columns]
-    stored = {name: getattr(value, name) for name in names if name not in columns}
-    tx.insert(resource.table, organisation_id=by.organisation_id, **stored, **columns)
+    """Insert a value, whose row has these columns."""
+    tx.insert(resource.table, organisation_id=by.organisation_id, **columns)
     _record(tx, resource, 0, None, value, by=by, now=now)
 
 

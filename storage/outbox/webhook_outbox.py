@@ -86,19 +86,8 @@ def enqueue(
     admin can send later. Call it in the transaction that changes the request, with the changed
     request.
     """
-    receivers = _receivers(config, event_type)
-    if not receivers:
-        return
-    organisation_id = config.organisation.id
-    _enqueue(
-        tx,
-        organisation_id,
-        event_body(event_type, request, requester, config, now, amendment),
-        receivers,
-        leave_request_id=request.id,
-        sequence=request.version,
-        now=now,
-    )
+    amendments = {} if amendment is None else {request.id: amendment}
+    enqueue_all(tx, event_type, [(request, requester)], amendments, config=config, now=now)
 
 
 def enqueue_all(
@@ -157,27 +146,9 @@ def _receivers(config: OrganisationConfig, event_type: EventType) -> dict[str, b
 def enqueue_ping(tx: Transaction, organisation_id: str, webhook_id: str, *, now: datetime) -> str:
     """Queue a `ping` for one webhook; the event's id."""
     body = ping_body(organisation_id, webhook_id, now=now)
-    return _enqueue(tx, organisation_id, body, {webhook_id: True}, now=now)
-
-
-def _enqueue(
-    tx: Transaction,
-    organisation_id: str,
-    body: EventBody | PingBody,
-    receivers: Mapping[str, bool],
-    *,
-    leave_request_id: str | None = None,
-    sequence: int = 0,
-    now: datetime,
-) -> str:
-    """Write the event and a delivery of it for each webhook; the event's id."""
-    event = _event_row(
-        organisation_id, body, leave_request_id=leave_request_id, sequence=sequence, now=now
-    )
+    event = _event_row(organisation_id, body, leave_request_id=None, sequence=0, now=now)
     tx.insert(EventRow, **event)
-    for webhook_id, is_active in receivers.items():
-        row = _delivery_row if is_active else _missed_row
-        tx.insert(DeliveryRow, **row(event, webhook_id, now))
+    tx.insert(DeliveryRow, **_delivery_row(event, webhook_id, now))
     tx.notify(WEBHOOKS)
     return str(event["id"])
 

@@ -22,9 +22,7 @@ def get(tx: Transaction, department_id: str, *, by: Caller, for_update: bool = F
     if ids.is_id(department_id):
         # The strongest lock: even inserts of rows that refer to the department have to wait.
         lock = "FOR UPDATE" if for_update else ""
-        row = tx.find(
-            DepartmentRow, lock=lock, organisation_id=by.organisation_id, id=department_id
-        )
+        row = tx.find(DepartmentRow, lock, organisation_id=by.organisation_id, id=department_id)
         if row is not None:
             return rows.department(row)
     raise NotFound("department")
@@ -66,7 +64,7 @@ def exists(
         return False
     # The lock that a foreign key takes: only deletes wait for it.
     lock = "FOR KEY SHARE" if for_update else ""
-    row = tx.find(DepartmentRow, lock=lock, organisation_id=organisation_id, id=department_id)
+    row = tx.find(DepartmentRow, lock, organisation_id=organisation_id, id=department_id)
     return row is not None
 
 

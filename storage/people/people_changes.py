@@ -10,7 +10,7 @@ from typing import Final
 from peewee import Select
 
 from storage.base import texts
-from storage.base.errors import Conflict, EmailTaken, InvalidInput
+from storage.base.errors import Conflict, EmailTaken, InvalidInput, Sentence
 from storage.base.event_values import AuditAction
 from storage.base.fields import Checked
 from storage.base.ids import new_id
@@ -49,9 +49,7 @@ class ChangedMeanwhile(Conflict):
     code = "changed_meanwhile"
     title = "This was changed by another request at the same time."
     cure = "Read it again, and repeat the change if you still want it."
-
-    def __init__(self) -> None:
-        super().__init__("Read it again, then repeat the change.")
+    sentence = Sentence("Read it again, then repeat the change.")
 
 
 def add(tx: Transaction, values: Checked, status: UserStatus, *, by: Caller, now: datetime) -> User:

@@ -37,7 +37,7 @@ def find(
     if not is_id(user_id):
         return None
     lock = locks.ROW if for_update else ""
-    row = tx.find(UserRow, lock=lock, organisation_id=organisation_id, id=user_id)
+    row = tx.find(UserRow, lock, organisation_id=organisation_id, id=user_id)
     return None if row is None else rows.user(row)
 
 
@@ -57,7 +57,7 @@ def lock(tx: Transaction, organisation_id: str, user_ids: Collection[str]) -> No
 
     Otherwise the first write would lock a feed counter before the next person is locked.
     """
-    tx.select(UserRow, lock=locks.ROW, organisation_id=organisation_id, id=sorted(user_ids))
+    tx.select(UserRow, locks.ROW, organisation_id=organisation_id, id=sorted(user_ids))
 
 
 def find_by_email(tx: Transaction, organisation_id: str, email: str) -> User | None:
@@ -98,8 +98,15 @@ def of_ids(tx: Transaction, organisation_id: str, user_ids: Collection[str]) -> 
 
 def has_other_active_owner(tx: Transaction, organisation_id: str, user_id: str) -> bool:
     """Whether another active owner would remain, one whose employment does not end."""
-    owners = tx.all(staying_owners, organisation_id=organisation_id, limit=2)
-    return any(owner_id != user_id for (owner_id,) in owners)
+    owners = active_owners(tx, organisation_id)
+    return any(owner.id != user_id and owner.end_date is None for owner in owners)
+
+
+def active_owners(tx: Transaction, organisation_id: str) -> list[User]:
+    """By id."""
+    where = {"organisation_id": organisation_id, "role": "owner", "status": "active"}
+    owners = map(rows.user, tx.select(UserRow, **where))
+    return sorted(owners, key=lambda owner: owner.id)
 
 
 def pattern_of_records(word: str) -> str:
@@ -139,26 +146,6 @@ def _not_archived(
             (UserRow.department_id == department_id) | (UserRow.employment**records_like)
         )
     return query.order_by(UserRow.id).limit(limit)
-
-
-@compiled
-def active_owners(organisation_id: Param[str], limit: Param[int]) -> Select:
-    """Ids of the organisation's active owners."""
-    return _active_owners(organisation_id).limit(limit)
-
-
-@compiled
-def staying_owners(organisation_id: Param[str], limit: Param[int]) -> Select:
-    """Ids of the organisation's active owners whose employment does not end."""
-    return _active_owners(organisation_id).where(UserRow.end_date.is_null()).limit(limit)
-
-
-def _active_owners(organisation_id: Param[str]) -> Select:
-    return UserRow.select(UserRow.id).where(
-        UserRow.organisation_id == organisation_id,
-        UserRow.role == "owner",
-        UserRow.status == "active",
-    )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

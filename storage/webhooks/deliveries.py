@@ -18,8 +18,8 @@ from storage.db import locks, rows
 from storage.db.compiled import (
     Param,
     compiled,
-    json_table,
     milliseconds,
+    update_each,
 )
 from storage.db.database import Transaction
 from storage.db.tables import DeliveryAttemptRow, DeliveryRow, WebhookRow
@@ -213,37 +213,16 @@ def _attempt(delivery: Delivery, outcome: Outcome, now: datetime) -> dict[str, o
 def _has_same_url(tx: Transaction, delivery: Delivery) -> bool:
     """Whether the endpoint still has the URL of the attempt. Locks the endpoint."""
     key = {"organisation_id": delivery.organisation_id, "id": delivery.webhook_id}
-    row = tx.find(WebhookRow, lock=locks.ROW, **key)
+    row = tx.find(WebhookRow, locks.ROW, **key)
     return row is not None and row.url == delivery.url
 
 
 @compiled
 def _record_results(changes: Param[str]) -> Update:
-    results = json_table(
-        changes,
-        "results",
-        {
-            "organisation_id": "uuid",
-            "id": "uuid",
-            "claim_id": "text",
-            "status": "text",
-            "attempts": "integer",
-            "due_at": "bigint",
-            "settled_at": "bigint",
-            "last_status_code": "integer",
-            "last_error": "text",
-        },
-    )
     names = ("status", "attempts", "due_at", "settled_at", "last_status_code", "last_error")
-    columns = {name: results.column(name) for name in names}
+    before = {"claim_id": "claim_id"}
     return (
-        DeliveryRow.update(claim_id=None, **columns)
-        .from_(results)
-        .where(
-            DeliveryRow.organisation_id == results.column("organisation_id"),
-            DeliveryRow.id == results.column("id"),
-            DeliveryRow.status == "pending",
-            DeliveryRow.claim_id == results.column("claim_id"),
-        )
+        update_each(DeliveryRow, changes, names, before, {"claim_id": None})
+        .where(DeliveryRow.status == "pending")
         .returning(DeliveryRow.organisation_id, DeliveryRow.id)
     )

@@ -13,7 +13,7 @@ from typing import Final
 from peewee import SQL, Delete, Select, Tuple, Update, fn
 
 from storage.base import ids, retention
-from storage.base.errors import Conflict, NotFound
+from storage.base.errors import Conflict, NotFound, Sentence
 from storage.base.event_values import (
     EVENT_TYPES,
     DeliveryEvent,
@@ -54,9 +54,7 @@ class WebhookDisabled(Conflict):
     code = "webhook_disabled"
     title = "The webhook is switched off."
     cure = "Send a PATCH with `is_active` true, then try again."
-
-    def __init__(self) -> None:
-        super().__init__("The webhook is disabled. PATCH it with `is_active` true first.")
+    sentence = Sentence("The webhook is disabled. PATCH it with `is_active` true first.")
 
 
 def page(

@@ -109,7 +109,9 @@ def _long_failing_rows(
 def _notify_admins(tx: Transaction, organisation_id: str, webhook_id: str, now: datetime) -> None:
     """Notify the admins of a failing endpoint in Slack, before it is disabled."""
     tx.update(WebhookRow, {"failing_told_at": now}, organisation_id=organisation_id, id=webhook_id)
-    notification_outbox.notify_of_failing_webhook(tx, organisation_id, webhook_id, now=now)
+    notification_outbox.notify_admins(
+        tx, organisation_id, "webhook_failing", webhook_id=webhook_id, now=now
+    )
 
 
 def _disable(
@@ -117,7 +119,9 @@ def _disable(
 ) -> None:
     """Disable an endpoint and notify its admins in Slack. Its deliveries are paused."""
     if webhooks.disable(tx, organisation_id, webhook_id, reason, now=now):
-        notification_outbox.notify_of_disabled_webhook(tx, organisation_id, webhook_id, now=now)
+        notification_outbox.notify_admins(
+            tx, organisation_id, "webhook_disabled", webhook_id=webhook_id, now=now
+        )
 
 
 @compiled

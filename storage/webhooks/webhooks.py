@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 from peewee import Delete, Select, Update, fn
 
 from storage.base import fields, ids
-from storage.base.errors import Conflict, InvalidInput, NotFound
+from storage.base.errors import Conflict, InvalidInput, NotFound, Sentence
 from storage.base.event_values import EVENT_TYPES, AuditAction, Webhook
 from storage.base.ids import new_id
 from storage.base.secrets import InvalidToken, new_signing_secret
@@ -41,11 +41,9 @@ class TooManyWebhooks(Conflict):
     code = "too_many_webhooks"
     title = "There are too many webhooks."
     cure = "Delete one, or let one endpoint receive several events."
-
-    def __init__(self) -> None:
-        super().__init__(
-            "An organisation can have at most {most} webhooks. Delete one first.", most=MAX_WEBHOOKS
-        )
+    sentence = Sentence(
+        "An organisation can have at most {most} webhooks. Delete one first.", most=MAX_WEBHOOKS
+    )
 
 
 def create(
@@ -110,7 +108,7 @@ def get(tx: Transaction, webhook_id: str, *, by: Caller, lock: str = "") -> Webh
     """
     roles.check_role(by.role, "admin")
     if ids.is_id(webhook_id):
-        row = tx.find(WebhookRow, lock=lock, organisation_id=by.organisation_id, id=webhook_id)
+        row = tx.find(WebhookRow, lock, organisation_id=by.organisation_id, id=webhook_id)
         if row is not None:
             return rows.webhook(row)
     raise NotFound("webhook")

@@ -55,7 +55,7 @@ def consume(tx: Transaction, state: str, *, now: datetime) -> bool:
 
 def prune(tx: Transaction, *, now: datetime, limit: int = 1_000) -> int:
     """Delete up to ``limit`` expired states; returns how many."""
-    return tx.change(_prune, now=now, limit=limit)
+    return tx.delete_before(SlackStateRow, "expires_at", now, limit)
 
 
 def _signer(secrets: Secrets) -> Signer:
@@ -88,13 +88,3 @@ def _consume_issued_before(state_sha256: Param[str], now: Param[datetime]) -> De
     return SlackStateRow.delete().where(
         SlackStateRow.state_sha256 == state_sha256, SlackStateRow.expires_at > now
     )
-
-
-@compiled
-def _prune(now: Param[datetime], limit: Param[int]) -> Delete:
-    old = (
-        SlackStateRow.select(SlackStateRow.state_sha256)
-        .where(SlackStateRow.expires_at <= now)
-        .limit(limit)
-    )
-    return SlackStateRow.delete().where(SlackStateRow.state_sha256.in_(old))

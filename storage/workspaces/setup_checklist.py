@@ -65,13 +65,13 @@ def find(
     organisation = config.organisation
     if not by.is_admin or now - organisation.created_at > NEW_FOR:
         return None
-    done = {row.action for row in tx.all(_audited, organisation_id=organisation.id)}
+    own = {"organisation_id": organisation.id}
+    done = {row.action for row in tx.select(AuditRow, **own, action=[_HIDDEN, *_CHECKED.values()])}
     if _HIDDEN in done:
         return None
     without_manager = len(
         tx.all(_without_manager, organisation_id=organisation.id, limit=MAX_COUNTED)
     )
-    own = {"organisation_id": organisation.id}
     feed = tx.find(CalendarFeedRow, **own, user_id=str(by.user_id), revoked_at=None)
     digest = tx.find(ChannelDigestRow, **own)
     is_open: dict[Step, bool] = {
@@ -119,18 +119,6 @@ def _has_only_default_types(config: OrganisationConfig) -> bool:
     created_at = config.organisation.created_at
     return all(
         each.version == 1 and each.created_at == created_at for each in config.leave_types.values()
-    )
-
-
-@compiled
-def _audited(organisation_id: Param[str]) -> Select:
-    return (
-        AuditRow.select(AuditRow.action)
-        .where(
-            AuditRow.organisation_id == organisation_id,
-            AuditRow.action.in_((_HIDDEN, *_CHECKED.values())),
-        )
-        .distinct()
     )
 
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Final
 
-from peewee import Delete, Select, Update
+from peewee import Update
 
 from storage.base import retention
-from storage.db.compiled import Param, compiled
+from storage.db.compiled import NOT_NULL, Param, compiled
 from storage.db.database import Transaction
 from storage.db.tables import SlackEventRow
 
@@ -31,7 +31,7 @@ def claim(tx: Transaction, event_id: str, *, now: datetime) -> bool:
 
 def is_handled(tx: Transaction, event_id: str) -> bool:
     """Whether the event was handled; False while it is being handled."""
-    return tx.first(_handled, event_id=event_id) is not None
+    return tx.find(SlackEventRow, event_id=event_id, handled_at=NOT_NULL) is not None
 
 
 def finish(tx: Transaction, event_id: str, *, now: datetime) -> None:
@@ -46,14 +46,7 @@ def release(tx: Transaction, event_id: str) -> None:
 
 def prune(tx: Transaction, *, now: datetime, limit: int = 1_000) -> int:
     """Delete up to ``limit`` events that Slack no longer retries; their number."""
-    return tx.change(_prune, before=now - retention.SLACK_EVENTS, limit=limit)
-
-
-@compiled
-def _handled(event_id: Param[str]) -> Select:
-    return SlackEventRow.select(SlackEventRow.event_id).where(
-        SlackEventRow.event_id == event_id, SlackEventRow.handled_at.is_null(False)
-    )
+    return tx.delete_before(SlackEventRow, "received_at", now - retention.SLACK_EVENTS, limit)
 
 
 @compiled
@@ -63,13 +56,3 @@ def _take_over(event_id: Param[str], now: Param[datetime], before: Param[datetim
         SlackEventRow.handled_at.is_null(),
         SlackEventRow.received_at < before,
     )
-
-
-@compiled
-def _prune(before: Param[datetime], limit: Param[int]) -> Delete:
-    old = (
-        SlackEventRow.select(SlackEventRow.event_id)
-        .where(SlackEventRow.received_at < before)
-        .limit(limit)
-    )
-    return SlackEventRow.delete().where(SlackEventRow.event_id.in_(old))

@@ -145,7 +145,7 @@ def link_by_token(tx: Transaction, team_id: str, *, now: datetime) -> Organisati
 def _locked(tx: Transaction, organisation_id: str, team_id: str) -> Row | None:
     """The installation, locked, so that a concurrent uninstallation comes before or after."""
     return tx.find(
-        SlackInstallationRow, lock=locks.ROW, organisation_id=organisation_id, team_id=team_id
+        SlackInstallationRow, locks.ROW, organisation_id=organisation_id, team_id=team_id
     )
 
 

@@ -191,7 +191,7 @@ def test_old_responses_are_pruned_in_batches(client: Client, database: Database,
         now = NOW + timedelta(hours=hours)
         return database.write_now(idempotency.prune, now=now, limit=2)
 
-    assert [prune(23), prune(24), prune(24), prune(24)] == [0, 2, 1, 0]
+    assert [prune(24), prune(25), prune(25), prune(25)] == [0, 2, 1, 0]
 
 
 @pytest.mark.parametrize(

@@ -235,8 +235,8 @@ def test_admins_are_notified_of_a_disabled_webhook(world: World) -> None:
 
     def switch_off(tx: Transaction) -> None:
         webhooks.disable(tx, world.acme.id, webhook.id, "It is *gone*.", now=world.clock.now)
-        notification_outbox.notify_of_disabled_webhook(
-            tx, world.acme.id, webhook.id, now=world.clock.now
+        notification_outbox.notify_admins(
+            tx, world.acme.id, "webhook_disabled", webhook_id=webhook.id, now=world.clock.now
         )
 
     world.database.write_now(switch_off)
@@ -264,7 +264,11 @@ def test_admins_are_notified_of_a_failing_webhook(
     outside.run(database_url, f"UPDATE webhooks SET failing_since_at = {since}")
     world.clock.advance(hours=24)
     world.database.write_now(
-        notification_outbox.notify_of_failing_webhook, world.acme.id, webhook.id, now=world.clock()
+        notification_outbox.notify_admins,
+        world.acme.id,
+        "webhook_failing",
+        webhook_id=webhook.id,
+        now=world.clock(),
     )
     if has_recovered:
         outside.run(database_url, "UPDATE webhooks SET failing_since_at = NULL")
@@ -289,9 +293,10 @@ def test_an_enabled_webhook_is_not_notified(world: World) -> None:
         webhooks.create, "https://example.com/", ["*"], by=owner, now=world.clock.now
     )
     world.database.write_now(
-        notification_outbox.notify_of_disabled_webhook,
+        notification_outbox.notify_admins,
         world.acme.id,
-        webhook.id,
+        "webhook_disabled",
+        webhook_id=webhook.id,
         now=world.clock.now,
     )
 

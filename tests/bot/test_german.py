@@ -336,7 +336,9 @@ def german(world: World) -> World:
             events = ["leave_request.created"]
             webhook, _ = webhooks.create(tx, f"{URL}/{number}", events, by=by, now=now)
         webhooks.disable(tx, world.acme.id, webhook.id, "410", now=now)
-        notification_outbox.notify_of_disabled_webhook(tx, world.acme.id, webhook.id, now=now)
+        notification_outbox.notify_admins(
+            tx, world.acme.id, "webhook_disabled", webhook_id=webhook.id, now=now
+        )
         for number in range(21):
             feeds.create(tx, f"Kalender {number:02}", by=mine, now=now)
             display_links.create(tx, {"name": f"Bildschirm {number:02}"}, by=mine, now=now)

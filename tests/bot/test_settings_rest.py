@@ -194,7 +194,11 @@ def test_an_admin_enables_a_webhook_from_the_message_about_it(world: World) -> N
         webhooks.disable, world.acme.id, webhook.id, "It answered 410.", now=world.clock()
     )
     world.database.write_now(
-        notification_outbox.notify_of_disabled_webhook, world.acme.id, webhook.id, now=world.clock()
+        notification_outbox.notify_admins,
+        world.acme.id,
+        "webhook_disabled",
+        webhook_id=webhook.id,
+        now=world.clock(),
     )
     world.deliver()
     message = world.slack.wait_for_dm(ADMIN, showing="switched off")

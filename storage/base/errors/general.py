@@ -26,18 +26,20 @@ class DomainError(Exception):
     """A rule of the domain forbids the operation; nothing has changed.
 
     The docstring of each kind says what it means, for the documentation of the API. ``cure`` is
-    what the client can do about it, ``example`` the arguments of an example. ``members`` are its
-    attributes that a problem has in addition, for programs; the class annotates their types.
+    what the client can do about it, ``sentence`` what an error without arguments says, ``example``
+    the arguments of an example. ``members`` are its attributes that a problem has in addition, for
+    programs; the class annotates their types.
     """
 
     code = "refused"
     title = "The request was refused."
     cure = ""
+    sentence = Sentence("")
     example: ClassVar[tuple[Any, ...]] = ()
     members: ClassVar[tuple[str, ...]] = ()
 
-    def __init__(self, template: str, /, **figures: Figure) -> None:
-        self.detail = Sentence(template, **figures)
+    def __init__(self, template: str = "", /, **figures: Figure) -> None:
+        self.detail = Sentence(template or self.sentence, **figures)
         super().__init__(self.detail)
 
     @classmethod
@@ -115,11 +117,9 @@ class Unauthenticated(DomainError):
         "Send `Authorization: Bearer hiatus_sk_live_…`. If the key no longer works, create another "
         "one."
     )
-
-    def __init__(self) -> None:
-        super().__init__(
-            "Send `Authorization: Bearer <API key>` with a key that is neither expired nor revoked."
-        )
+    sentence = Sentence(
+        "Send `Authorization: Bearer <API key>` with a key that is neither expired nor revoked."
+    )
 
 
 class Forbidden(DomainError):
@@ -259,11 +259,9 @@ class LastOwner(Conflict):
     code = "last_owner"
     title = "An organisation needs an active owner."
     cure = "Make another person an owner first."
-
-    def __init__(self) -> None:
-        super().__init__(
-            "This is the organisation's last active owner. Make another person an owner first."
-        )
+    sentence = Sentence(
+        "This is the organisation's last active owner. Make another person an owner first."
+    )
 
 
 class InUse(Conflict):
@@ -281,9 +279,7 @@ class CannotArchiveSelf(Conflict):
     code = "cannot_archive_self"
     title = "You cannot archive yourself."
     cure = "Ask another admin or owner."
-
-    def __init__(self) -> None:
-        super().__init__("Ask another admin or owner to do this for you.")
+    sentence = Sentence("Ask another admin or owner to do this for you.")
 
 
 class UnusableCursor(DomainError):
@@ -292,8 +288,6 @@ class UnusableCursor(DomainError):
     code = "invalid_cursor"
     title = "The cursor is invalid."
     cure = "Send `next_cursor` unchanged, with the same parameters, or start without a cursor."
-
-    def __init__(self) -> None:
-        super().__init__(
-            "Send the `next_cursor` of the previous page unchanged, with the same filters."
-        )
+    sentence = Sentence(
+        "Send the `next_cursor` of the previous page unchanged, with the same filters."
+    )

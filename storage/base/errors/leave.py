@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date
 
 from storage.base.errors.general import Conflict, DomainError, Forbidden
-from storage.base.errors.sentences import HalfDays
+from storage.base.errors.sentences import HalfDays, Sentence
 from storage.base.leave_values import LeaveStatus
 from storage.base.values import days_of
 
@@ -16,9 +16,7 @@ class OwnRequest(Forbidden):
     code = "own_request"
     title = "You cannot decide on your own request."
     cure = "Let another approver decide. Cancelling your own request is always possible."
-
-    def __init__(self) -> None:
-        super().__init__("You cannot decide on your own leave request. Another approver has to.")
+    sentence = Sentence("You cannot decide on your own leave request. Another approver has to.")
 
 
 class RecordingNotAllowed(Forbidden):
@@ -31,9 +29,7 @@ class RecordingNotAllowed(Forbidden):
     cure = "Ask one of the person's approvers, an admin or an owner."
     field = "user_id"
     members = ("errors",)
-
-    def __init__(self) -> None:
-        super().__init__("Only admins, owners and the person's approvers can record their leave.")
+    sentence = Sentence("Only admins, owners and the person's approvers can record their leave.")
 
 
 class LeaveTypeNotRecordable(Forbidden):
@@ -60,9 +56,7 @@ class OverrideNotAllowed(Forbidden):
     cure = "Leave it out, or ask an admin or owner to record the leave."
     field = "override_reason"
     members = ("errors",)
-
-    def __init__(self) -> None:
-        super().__init__("Only admins and owners can override the allowance and a type's rules.")
+    sentence = Sentence("Only admins and owners can override the allowance and a type's rules.")
 
 
 class InvalidTransition(Conflict):
@@ -97,9 +91,7 @@ class AlreadyObjected(Conflict):
     code = "already_objected"
     title = "You have already objected to this leave."
     cure = "Talk to the person who recorded it, or cancel the leave."
-
-    def __init__(self) -> None:
-        super().__init__("You have already objected. Your objection was sent.")
+    sentence = Sentence("You have already objected. Your objection was sent.")
 
 
 class AmendmentEnded(Conflict):
