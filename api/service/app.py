@@ -40,11 +40,9 @@ from api.routes import (
 )
 from api.routes import metrics as metrics_route
 from api.service.request_middleware import RequestMiddleware
-from api.service.tracing_middleware import TracingMiddleware
 from api.wallchart import wallchart_endpoint, wallchart_requests
 from api.website import welcome
 from api.website.welcome import Website
-from storage.base.monitoring import tracing
 from storage.db.database import Database
 
 # Entered when the application starts, exited when it stops.
@@ -122,10 +120,9 @@ def application(
 ) -> Starlette:
     """The routes as one ASGI application with its ``lifespan``."""
     options = {} if metrics is None else {"observe": metrics.observe_request}
-    traces = () if tracing.active is None else (Middleware(TracingMiddleware),)
     application = Starlette(
         routes=routes,
-        middleware=[*traces, Middleware(RequestMiddleware, settings.base_url, **options)],
+        middleware=[Middleware(RequestMiddleware, settings.base_url, **options)],
         exception_handlers=exception_handlers(settings.base_url),
         lifespan=lifespan,
     )

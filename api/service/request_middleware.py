@@ -1,4 +1,4 @@
-"""Middleware for every request: its id, its log line, and the response to unexpected errors."""
+"""Middleware for every request: its id, span and log line, and what unexpected errors return."""
 
 from __future__ import annotations
 
@@ -12,9 +12,12 @@ from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from api.base.logs import begin_request, log_failure
+from api.base.metrics import METHODS
 from api.http.errors import BadRequest, InternalError, problem
 from api.http.rate_limits import client_address
 from storage.base.ids import random_bytes
+from storage.base.monitoring import tracing
+from storage.base.monitoring.tracing import Span
 
 _VALID_ID: Final = re.compile(r"[\x21-\x7e]{1,128}")
 
@@ -30,7 +33,8 @@ Observe = Callable[[str, str | None, int, float], None]
 
 
 class RequestMiddleware:
-    """Gives every request an id and one log line, and responds to unexpected errors with 500.
+    """Gives every request an id, a span and one log line, and responds to unexpected errors with
+    500.
 
     ``X-Request-Id`` is taken from the request or generated, and returned. The line has the route's
     template instead of the path, because a feed's path holds its token. Leaves ``request_id`` in
@@ -48,6 +52,15 @@ class RequestMiddleware:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        method = scope["method"] if scope["method"] in METHODS else "_OTHER"
+        attributes = {"http.request.method": method}
+        with tracing.span(method, "server", attributes, _trace_headers(scope)) as span:
+            try:
+                await self._serve(scope, receive, send)
+            finally:
+                _describe(span, scope, method)
+
+    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         started = time.perf_counter()
         request_id = _request_id(scope)
         scope["request_id"] = request_id
@@ -65,7 +78,7 @@ class RequestMiddleware:
         async def send_with_id(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
-                status = message["status"]
+                status = scope["status"] = message["status"]
                 rate_limit = scope.get("rate_limit", ())
                 message["headers"] = [*message["headers"], id_header, *rate_limit]
                 if not is_body_read and _is_body_long(scope):
@@ -99,6 +112,31 @@ class RequestMiddleware:
                 log_failure(request_log, status)
             if status >= 400 or "is_polling" not in scope:
                 _log.info("request", **_line(scope, route, status, seconds))
+
+
+def _trace_headers(scope: Scope) -> dict[str, str]:
+    """Those by which the caller's trace is continued."""
+    return {
+        name.decode("latin-1"): value.decode("latin-1")
+        for name, value in scope["headers"]
+        if name in (b"traceparent", b"tracestate")
+    }
+
+
+def _describe(span: Span, scope: Scope, method: str) -> None:
+    """Without the path, because a feed's path holds its token."""
+    status = scope.get("status", 500)
+    attributes: dict[str, str | int] = {
+        "http.response.status_code": status,
+        "hiatus.request_id": scope["request_id"],
+    }
+    route = getattr(scope.get("route"), "path", None)
+    if route is not None:
+        span.rename(f"{method} {route}")
+        attributes["http.route"] = route
+    span.set(attributes)
+    if status >= 500:
+        span.fail(str(status))
 
 
 def for_server(app: ASGIApp) -> ASGIApp:

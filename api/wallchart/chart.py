@@ -13,7 +13,7 @@ from typing import Final, Literal
 
 from babel.dates import format_date, format_interval, format_skeleton, get_day_names
 
-from api.wallchart.wallchart_requests import DisplayRequest, WallchartRequest
+from api.wallchart.wallchart_requests import WallchartRequest
 from api.wallchart.wallchart_texts import TEXTS
 from storage.calendars.wallchart import Day, Off, ShownType, Wallchart
 from storage.rules import counted_days, holiday_calendar
@@ -135,20 +135,19 @@ class ShownChart:
     def __init__(
         self,
         chart: Wallchart,
-        request: WallchartRequest | DisplayRequest,
+        request: WallchartRequest,
         language: str,
         today: date,
     ) -> None:
         self.texts = TEXTS[language]
         locale = self.texts["lang"].replace("-", "_")
-        self.is_display = isinstance(request, DisplayRequest)
+        self.is_display = request.is_display
         if self.is_display:
             when = format_interval(chart.first_day, chart.last_day, "yMMMd", locale=locale)
         else:
             when = format_skeleton("yMMMM", chart.first_day, locale=locale)
         department = chart.config.departments.get(request.department_id or "")
-        scope = "org" if isinstance(request, DisplayRequest) else request.scope
-        people = self.texts[scope] if department is None else department.name
+        people = self.texts[request.scope] if department is None else department.name
         self.caption = f"{people}, {when}"
         self.people = [
             ShownPerson(

@@ -16,7 +16,7 @@ from markupsafe import Markup
 
 from api.wallchart import rasteriser
 from api.wallchart.chart import AWAY_COLOUR, Cell, Half, ShownChart, ink_on
-from api.wallchart.wallchart_requests import DisplayRequest, Month, WallchartRequest
+from api.wallchart.wallchart_requests import WallchartRequest, can_show, plus_months
 from api.wallchart.wallchart_texts import TEXTS
 from storage.calendars.wallchart import Wallchart
 
@@ -54,7 +54,7 @@ class Page:
 
 def page(
     chart: Wallchart,
-    request: WallchartRequest | DisplayRequest,
+    request: WallchartRequest,
     *,
     language: str,
     today: date,
@@ -99,29 +99,35 @@ def page(
         svg=f"{token}.svg{_link(request, page=chart.page)}",
         png=f"{token}.png{_link(request, page=chart.page)}" if rasteriser.is_installed() else None,
         style=style,
-        **({} if isinstance(request, DisplayRequest) else _choices(chart, request, shown)),
+        **({} if request.month is None else _choices(chart, request, shown, request.month, today)),
     )
     style_hash = b64encode(hashlib.sha256(colours.encode()).digest()).decode()
     return Page(html=html.encode(), style_hash=style_hash)
 
 
-def _choices(chart: Wallchart, request: WallchartRequest, shown: ShownChart) -> dict[str, object]:
+def _choices(
+    chart: Wallchart, request: WallchartRequest, shown: ShownChart, month: date, today: date
+) -> dict[str, object]:
     """The links and the form with which the viewer chooses months and people."""
-    month = request.month
+
+    def link(months: int) -> str | None:
+        other = plus_months(month, months)
+        return _link(request, month=other) if can_show(other, today) else None
+
     return {
         "departments": sorted(
             chart.config.departments.values(), key=lambda each: each.name.casefold()
         ),
         "department_id": request.department_id,
-        "month_value": str(month),
-        "previous": _month_link(request, month.plus(-1)),
-        "current": _link(request, month=request.current),
-        "is_current": month == request.current,
-        "next": _month_link(request, month.plus(1)),
+        "month_value": f"{month:%Y-%m}",
+        "previous": link(-1),
+        "current": _link(request, month=today),
+        "is_current": month == plus_months(today, 0),
+        "next": link(1),
         "scopes": [
             {
                 "text": shown.texts[scope],
-                "href": f"?{urlencode({'scope': scope, 'month': str(month)})}",
+                "href": f"?{urlencode({'scope': scope, 'month': f'{month:%Y-%m}'})}",
                 "is_current": request.scope == scope and request.department_id is None,
             }
             for scope in ("team", "org")
@@ -145,7 +151,7 @@ def error_page(name: str, *, language: str, style: str) -> bytes:
 
 def svg(
     chart: Wallchart,
-    request: WallchartRequest | DisplayRequest,
+    request: WallchartRequest,
     *,
     language: str,
     today: date,
@@ -167,17 +173,12 @@ def svg(
     return text.translate(_NOT_IN_XML).encode()
 
 
-def _month_link(request: WallchartRequest, month: Month) -> str | None:
-    return _link(request, month=month) if request.can_show(month) else None
-
-
-def _link(
-    request: WallchartRequest | DisplayRequest, *, month: Month | None = None, page: int = 1
-) -> str:
+def _link(request: WallchartRequest, *, month: date | None = None, page: int = 1) -> str:
     """Relative, so that it has no token."""
-    if isinstance(request, DisplayRequest):
+    month = month or request.month
+    if month is None:
         return f"?page={page}"
-    query = {"scope": request.scope, "month": str(month or request.month)}
+    query = {"scope": request.scope, "month": f"{month:%Y-%m}"}
     if request.department_id is not None:
         query["department_id"] = request.department_id
     if page > 1:

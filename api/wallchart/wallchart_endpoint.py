@@ -28,7 +28,6 @@ from api.http.errors import RateLimited
 from api.http.operations import Services
 from api.wallchart import rasteriser, rendering
 from api.wallchart.wallchart_requests import (
-    DisplayRequest,
     WallchartRequest,
     display_request,
     unknown_department,
@@ -93,7 +92,7 @@ class _Subject:
 
     owner: FeedOwner | Display
     token: str
-    request: WallchartRequest | DisplayRequest
+    request: WallchartRequest
     is_picture: bool
     language: str
     today: date
@@ -155,7 +154,7 @@ class WallchartEndpoint:
             "Content-Security-Policy": rendered.policy,
             "ETag": tag,
         }
-        if isinstance(subject.owner, Display) and format_ == "html":
+        if subject.request.is_display and format_ == "html":
             headers["Refresh"] = str(RELOAD_SECONDS)
         tags = tags_in(request.headers.raw, b"if-none-match")
         if tags is not None and tags.match_weakly(tag.encode()):
@@ -174,7 +173,6 @@ class WallchartEndpoint:
         """Raises NotFound, RateLimited and InvalidInput."""
         query, now = request.query_params, self._services.clock()
         owner: FeedOwner | Display
-        asked: WallchartRequest | DisplayRequest
         if token.startswith(display_links.PREFIX):
             owner = await opened_by(
                 token,
@@ -265,24 +263,22 @@ def _token_and_format(name: str) -> tuple[str, Format]:
 def _load_and_render(tx: Transaction, subject: _Subject) -> _Rendered:
     """Raises InvalidInput for an unknown department."""
     owner, request = subject.owner, subject.request
-    scope = "org" if isinstance(request, DisplayRequest) else request.scope
-    is_display = isinstance(owner, Display)
     chart = wallchart.load(
         tx,
         organisation_id=owner.organisation_id,
         viewer_id=None if isinstance(owner, Display) else owner.user_id,
         viewer_department_id=owner.department_id,
-        scope=scope,
+        scope=request.scope,
         department_id=request.department_id,
         first_day=request.first_day,
         day_count=(request.last_day - request.first_day).days + 1,
         page=request.page,
         # What is embedded or hung up is read by others.
-        hides_own=scope == "org" or subject.is_picture,
+        hides_own=request.scope == "org" or subject.is_picture,
     )
     if request.department_id is not None and request.department_id not in chart.config.departments:
         # A display link is revoked with its department, which happened just now.
-        raise NotFound("wallchart") if is_display else unknown_department()
+        raise NotFound("wallchart") if request.is_display else unknown_department()
     language, today = subject.language, subject.today
     if subject.is_picture:
         content = rendering.svg(chart, request, language=language, today=today)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import calendar
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -24,74 +23,32 @@ _PAGE: Final = re.compile(r"[1-9][0-9]{0,4}", re.ASCII)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Month:
-    year: int
-    number: int
-
-    @classmethod
-    def of(cls, day: date) -> Month:
-        return cls(year=day.year, number=day.month)
-
-    @property
-    def first_day(self) -> date:
-        return date(self.year, self.number, 1)
-
-    @property
-    def last_day(self) -> date:
-        return date(self.year, self.number, calendar.monthrange(self.year, self.number)[1])
-
-    def plus(self, months: int) -> Month:
-        index = self.year * 12 + self.number - 1 + months
-        return Month(year=index // 12, number=index % 12 + 1)
-
-    def months_after(self, other: Month) -> int:
-        return (self.year - other.year) * 12 + self.number - other.number
-
-    def __str__(self) -> str:
-        return f"{self.year:04}-{self.number:02}"
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class WallchartRequest:
-    """``current`` is the month of today in the viewer's time zone."""
+    """``month`` is the first day of the month; None for a display link."""
 
     scope: Scope
-    month: Month
-    current: Month
-    department_id: str | None
-    page: int
-
-    @property
-    def first_day(self) -> date:
-        return self.month.first_day
-
-    @property
-    def last_day(self) -> date:
-        return self.month.last_day
-
-    def can_show(self, month: Month) -> bool:
-        return -MONTHS_BACK <= month.months_after(self.current) <= MONTHS_AHEAD
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class DisplayRequest:
-    """What a display link shows: the five weeks from ``first_day``, which is today."""
-
+    month: date | None
     first_day: date
+    last_day: date
     department_id: str | None
     page: int
 
     @property
-    def last_day(self) -> date:
-        return self.first_day + timedelta(days=DISPLAY_DAYS - 1)
+    def is_display(self) -> bool:
+        return self.month is None
 
 
 def display_request(
     query: Mapping[str, str], today: date, department_id: str | None
-) -> DisplayRequest:
-    """Raises InvalidInput."""
-    return DisplayRequest(
-        first_day=today, department_id=department_id, page=_page(query.get("page", "1"))
+) -> WallchartRequest:
+    """What a display link shows: five weeks from today. Raises InvalidInput."""
+    return WallchartRequest(
+        scope="org",
+        month=None,
+        first_day=today,
+        last_day=today + timedelta(days=DISPLAY_DAYS - 1),
+        department_id=department_id,
+        page=_page(query.get("page", "1")),
     )
 
 
@@ -104,14 +61,25 @@ def wallchart_request(query: Mapping[str, str], today: date) -> WallchartRequest
     department_id = query.get("department_id") or None
     if department_id is not None and (scope != "org" or not is_id(department_id)):
         raise unknown_department()
-    current = Month.of(today)
+    month = _month(query.get("month"), today)
     return WallchartRequest(
         scope=scope,
-        month=_month(query.get("month"), current),
-        current=current,
+        month=month,
+        first_day=month,
+        last_day=plus_months(month, 1) - timedelta(days=1),
         department_id=department_id,
         page=_page(query.get("page", "1")),
     )
+
+
+def plus_months(day: date, months: int) -> date:
+    """The first day of the month that is so many months after that of ``day``."""
+    index = day.year * 12 + day.month - 1 + months
+    return date(index // 12, index % 12 + 1, 1)
+
+
+def can_show(month: date, today: date) -> bool:
+    return plus_months(today, -MONTHS_BACK) <= month <= plus_months(today, MONTHS_AHEAD)
 
 
 def unknown_department() -> InvalidInput:
@@ -122,16 +90,19 @@ def unknown_department() -> InvalidInput:
     )
 
 
-def _month(text: str | None, current: Month) -> Month:
+def _month(text: str | None, today: date) -> date:
     if text is None:
-        return current
+        return plus_months(today, 0)
     match = _MONTH.fullmatch(text)
     if match is None:
         raise InvalidInput.at("?month", "invalid_value", "Write the month as 2027-03.")
-    month = Month(year=int(match[1]), number=int(match[2]))
-    if not -MONTHS_BACK <= month.months_after(current) <= MONTHS_AHEAD:
-        first, last = current.plus(-MONTHS_BACK), current.plus(MONTHS_AHEAD)
-        raise InvalidInput.at("?month", "out_of_range", f"Choose a month from {first} to {last}.")
+    # There is no year 0.
+    month = date(int(match[1]), int(match[2]), 1) if int(match[1]) else date.min
+    if not can_show(month, today):
+        first, last = plus_months(today, -MONTHS_BACK), plus_months(today, MONTHS_AHEAD)
+        raise InvalidInput.at(
+            "?month", "out_of_range", f"Choose a month from {first:%Y-%m} to {last:%Y-%m}."
+        )
     return month
 
 
