@@ -6,10 +6,10 @@ The cast: Ada requests, Grace approves, Hedy is on another team.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from itertools import count
-from typing import Any
+from typing import Any, TypeVar
 
 from storage.admin import departments, organisation_settings, organisations, people, people_status
 from storage.admin.effects import Effects, EffectsRecorder
@@ -23,6 +23,7 @@ from storage.db.compiled import Param, compiled
 from storage.db.database import Database, Transaction
 from storage.db.pages import PageOf
 from storage.db.tables import WebhookRow
+from storage.keys import api_keys
 from storage.leave import decisions, leave_requests, leave_rows, leave_types
 from storage.leave.drafts import Draft
 from storage.outbox import audit, organisation_config
@@ -30,6 +31,8 @@ from storage.people import people_changes
 from storage.people.people_rows import SlackProfile
 from storage.webhooks import webhooks
 from storage.workspaces.slack_workspaces import NewInstallation
+
+T = TypeVar("T")
 
 # A Monday.
 NOW = datetime(2026, 6, 1, 9, 0, tzinfo=UTC)
@@ -41,6 +44,7 @@ _numbers = count(1)
 class Acme:
     """An organisation, its active owner, and the owner as a caller with every scope."""
 
+    database: Database
     organisation: Organisation
     owner: User
     caller: Caller
@@ -48,6 +52,14 @@ class Acme:
     @property
     def id(self) -> str:
         return self.organisation.id
+
+    def write(self, change: Callable[..., T], *args: Any, now: datetime = NOW, **how: Any) -> T:
+        """Change something as the owner."""
+        return self.database.write_now(change, *args, by=self.caller, now=now, **how)
+
+    def read(self, query: Callable[..., T], *args: Any, **how: Any) -> T:
+        """Read something as the owner."""
+        return self.database.read_now(query, *args, by=self.caller, **how)
 
 
 def an_organisation(
@@ -82,7 +94,7 @@ def an_organisation(
         owner = people_changes.activate(tx, owner, by=caller, now=now)
         if settings:
             organisation = organisation_settings.update(tx, settings, by=caller, now=now)
-        return Acme(organisation=organisation, owner=owner, caller=caller)
+        return Acme(database=database, organisation=organisation, owner=owner, caller=caller)
 
     return database.write_now(make)
 
@@ -262,11 +274,41 @@ def owner_of_feed(database: Database, token: str) -> FeedOwner:
     return owner
 
 
+def a_key(
+    database: Database,
+    acme: Acme,
+    user: User | None = None,
+    *,
+    name: str = "test",
+    scopes: list[str] | None = None,
+    variant: int = 1,
+    now: datetime = NOW,
+) -> str:
+    """An API key of the user, by default of the owner and with every scope."""
+    user = user or acme.owner
+    _, key = database.write_now(
+        api_keys.create_key,
+        for_user=user.id,
+        name=name,
+        scopes=list(SCOPES) if scopes is None else scopes,
+        variant=variant,
+        expires_at=None,
+        by=caller_for(acme, user),
+        now=now,
+    )
+    return key
+
+
 def a_slack_profile(
-    *, slack_user_id: str, email: str, first_name: str, last_name: str
+    email: str,
+    *,
+    slack_user_id: str = "U1",
+    first_name: str = "Ada",
+    last_name: str = "Lovelace",
+    **fields: Any,
 ) -> SlackProfile:
     """A member of a workspace whose e-mail address Slack has confirmed."""
-    return SlackProfile(
+    profile = SlackProfile(
         slack_user_id=slack_user_id,
         email=email,
         first_name=first_name,
@@ -276,6 +318,7 @@ def a_slack_profile(
         avatar_url=None,
         is_email_confirmed=True,
     )
+    return replace(profile, **fields)
 
 
 def a_slack_installation(

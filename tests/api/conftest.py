@@ -15,11 +15,9 @@ from starlette.types import ASGIApp
 from api.base.settings import ApiSettings
 from api.service import app
 from api.service.request_middleware import for_server
-from storage.base.values import SCOPES, User
 from storage.db.database import Database
-from storage.keys import api_keys
 from tests import calendars
-from tests.builders import NOW, Acme, an_organisation, caller_for
+from tests.builders import NOW, Acme, a_key, an_organisation
 from tests.documented import undocumented
 
 T = TypeVar("T")
@@ -131,26 +129,3 @@ def client(database: Database) -> Iterator[Client]:
     client = Client(application(database))
     yield client
     client.close()
-
-
-def a_key(
-    database: Database,
-    acme: Acme,
-    user: User | None = None,
-    *,
-    scopes: list[str] | None = None,
-    variant: int = 1,
-) -> str:
-    """An API key of the user, by default of the owner and with every scope."""
-    user = user or acme.owner
-    _, key = database.write_now(
-        api_keys.create_key,
-        for_user=user.id,
-        name="test",
-        scopes=list(SCOPES) if scopes is None else scopes,
-        variant=variant,
-        expires_at=None,
-        by=caller_for(acme, user),
-        now=NOW,
-    )
-    return key

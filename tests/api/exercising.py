@@ -19,11 +19,12 @@ from api.http.operations import Operation
 from storage.base.values import SCOPES, User
 from storage.db.database import Database
 from storage.leave import decisions, leave_requests
-from tests.api.conftest import Client, a_key
+from tests.api.conftest import Client
 from tests.builders import (
     NOW,
     Acme,
     a_department,
+    a_key,
     a_leave_type,
     a_person,
     a_request,
@@ -88,7 +89,7 @@ def things(client: Client, database: Database) -> Things:
     ]
     amended, interrupted = requests[3:5]
     for approved in (amended, interrupted):
-        database.write_now(decisions.approve, approved.id, by=acme.caller, now=NOW)
+        acme.write(decisions.approve, approved.id)
     longer = {"end_date": amended.end_date + timedelta(days=1)}
     database.write_now(leave_requests.edit, amended.id, longer, by=caller_for(acme, ada), now=NOW)
 

@@ -7,8 +7,7 @@ from typing import Any
 
 from storage.base.values import User
 from storage.db.database import Database
-from tests.api.conftest import a_key
-from tests.builders import Acme, a_person, an_organisation, type_id
+from tests.builders import Acme, a_key, a_person, an_organisation, type_id
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

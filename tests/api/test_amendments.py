@@ -10,8 +10,8 @@ import pytest
 from icalendar import Calendar
 
 from storage.db.database import Database
-from tests.api.conftest import Client, a_key
-from tests.builders import a_person, an_organisation
+from tests.api.conftest import Client
+from tests.builders import a_key, a_person, an_organisation
 
 pytestmark = [pytest.mark.both_engines, pytest.mark.shared_database]
 

@@ -12,8 +12,8 @@ from structlog.testing import capture_logs
 import serve
 from api.service import server
 from storage.db.database import Database
-from tests.api.conftest import Client, a_key
-from tests.builders import an_organisation
+from tests.api.conftest import Client
+from tests.builders import a_key, an_organisation
 
 pytestmark = pytest.mark.shared_database
 

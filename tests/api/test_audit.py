@@ -10,9 +10,9 @@ import pytest
 
 from api.service.app import OPERATIONS
 from storage.db.database import Database
-from tests.api.conftest import Client, a_key
+from tests.api.conftest import Client
 from tests.api.exercising import REQUEST_ID, Things, call, things
-from tests.builders import a_person
+from tests.builders import a_key, a_person
 
 pytestmark = pytest.mark.shared_database
 

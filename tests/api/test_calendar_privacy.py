@@ -18,11 +18,12 @@ from storage.db.database import Database
 from storage.leave import decisions, leave_requests
 from storage.leave.drafts import Draft
 from tests import calendars
-from tests.api.conftest import Client, a_key
+from tests.api.conftest import Client
 from tests.builders import (
     NOW,
     Acme,
     a_department,
+    a_key,
     a_leave_type,
     a_person,
     an_organisation,
@@ -117,18 +118,10 @@ def ask(
     draft = Draft(leave_type_id=leave_type.id, start_date=day, end_date=day, note=NOTE)
     request = database.write_now(leave_requests.submit, by=by, draft=draft, now=NOW)
     steps: dict[str, list[Callable[[], object]]] = {
-        "approve": [
-            lambda: database.write_now(decisions.approve, request.id, by=acme.caller, now=NOW)
-        ],
-        "decline": [
-            lambda: database.write_now(
-                decisions.decline, request.id, reason=REASON, by=acme.caller, now=NOW
-            )
-        ],
+        "approve": [lambda: acme.write(decisions.approve, request.id)],
+        "decline": [lambda: acme.write(decisions.decline, request.id, reason=REASON)],
         "decline after all": [
-            lambda: database.write_now(
-                decisions.change_decision, request.id, "declined", by=acme.caller, now=NOW
-            )
+            lambda: acme.write(decisions.change_decision, request.id, "declined")
         ],
         "cancel": [lambda: database.write_now(leave_requests.cancel, request.id, by=by, now=NOW)],
     }

@@ -12,11 +12,12 @@ from api.base.content_negotiation import prefers_gzip
 from api.http.conditions import LastModified, Tags, http_date, is_unmodified, last_modified, tag_of
 from storage.admin import departments
 from storage.db.database import Database
-from tests.api.conftest import Client, a_key
+from tests.api.conftest import Client
 from tests.builders import (
     NOW,
     Acme,
     a_department,
+    a_key,
     a_person,
     a_request,
 )

@@ -11,11 +11,12 @@ from storage.admin import people_status
 from storage.base.values import User
 from storage.db.database import Database
 from storage.leave import decisions
-from tests.api.conftest import Client, a_key
+from tests.api.conftest import Client
 from tests.builders import (
     NOW,
     Acme,
     a_department,
+    a_key,
     a_leave_type,
     a_person,
     an_organisation,

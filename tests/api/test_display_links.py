@@ -19,11 +19,12 @@ from storage.base.secrets import Secrets
 from storage.base.values import User
 from storage.db.database import Database
 from storage.db.engines import open_database
-from tests.api.conftest import SETTINGS, Client, a_key
+from tests.api.conftest import SETTINGS, Client
 from tests.builders import (
     NOW,
     Acme,
     a_department,
+    a_key,
     a_person,
     a_request,
     an_organisation,
@@ -172,7 +173,7 @@ def test_unknown_and_revoked_links_are_the_same_404(office: Office) -> None:
         if link["department_id"] is None:
             gone = office.client.delete(f"/api/v1/display-links/{link['id']}", office.key)
             assert gone.status_code == 204
-    office.database.write_now(departments.delete, labs.id, by=office.acme.caller, now=NOW)
+    office.acme.write(departments.delete, labs.id)
     # A feed's token is no display link's, and the other way round.
     token = kitchen.removeprefix("/wallchart/display-")
 

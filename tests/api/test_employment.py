@@ -8,8 +8,8 @@ import pytest
 
 from storage.base.values import User
 from storage.db.database import Database
-from tests.api.conftest import Client, a_key
-from tests.builders import Acme, a_person
+from tests.api.conftest import Client
+from tests.builders import Acme, a_key, a_person
 
 API = "/api/v1"
 THREE = ["monday", "tuesday", "wednesday"]

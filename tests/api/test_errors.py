@@ -25,8 +25,8 @@ from storage.base.errors import (
 )
 from storage.db.database import Database
 from tests import outside
-from tests.api.conftest import Client, a_key, application
-from tests.builders import an_organisation
+from tests.api.conftest import Client, application
+from tests.builders import a_key, an_organisation
 from tests.raised_codes import every_refusal
 
 pytestmark = pytest.mark.both_engines

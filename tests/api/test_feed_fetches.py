@@ -15,10 +15,11 @@ from storage.base.secrets import Secrets
 from storage.calendars import feeds
 from storage.db.database import Database
 from tests import outside
-from tests.api.conftest import SETTINGS, Client, a_key
+from tests.api.conftest import SETTINGS, Client
 from tests.builders import (
     NOW,
     Acme,
+    a_key,
     a_person,
     an_organisation,
     caller_for,
@@ -72,7 +73,7 @@ def test_a_feed_without_a_name_is_called_after_its_owner(
 
     assert [response.json()["name"] for response in created] == ["Leave: Ada Lovelace"] * 2
     assert named["name"] == "Phone"
-    database.write_now(people.update, ada.id, {"last_name": "King"}, by=acme.caller, now=NOW)
+    acme.write(people.update, ada.id, {"last_name": "King"})
     listed = client.get(f"{V1}/calendar-feeds", key).json()["data"]
     assert [feed["name"] for feed in listed] == ["Phone", "Leave: Ada King", "Leave: Ada King"]
     # The calendar's name describes the selected scope.
@@ -110,7 +111,7 @@ def test_the_last_fetch_of_a_feed_is_recorded_once_an_hour(
 
 def test_recording_a_fetch_does_not_change_the_feed(client: Client, database: Database) -> None:
     acme = an_organisation(database)
-    token = database.write_now(personal_token, by=acme.caller, now=NOW)
+    token = acme.write(personal_token)
     before = client.get(f"/cal/{token}")
 
     after = client.get(f"/cal/{token}")

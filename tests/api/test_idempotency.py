@@ -19,8 +19,8 @@ from storage.db.engines import open_database
 from storage.db.tables import IdempotencyKeyRow
 from storage.keys import idempotency
 from storage.keys.idempotency import Claim, IdempotencyInProgress, StoredResponse
-from tests.api.conftest import Client, a_key, application
-from tests.builders import NOW, Acme, a_department, a_person, an_organisation, type_id
+from tests.api.conftest import Client, application
+from tests.builders import NOW, Acme, a_department, a_key, a_person, an_organisation, type_id
 from tests.refusals import at_once
 
 pytestmark = pytest.mark.both_engines

@@ -10,10 +10,11 @@ import pytest
 from icalendar import Calendar
 
 from storage.db.database import Database
-from tests.api.conftest import Client, a_key
+from tests.api.conftest import Client
 from tests.builders import (
     NOW,
     Acme,
+    a_key,
     a_person,
     an_organisation,
     caller_for,

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 import pytest
 
+from api.service.app import OPERATIONS
 from storage.db.database import Database
-from tests.api.conftest import Client, a_key
-from tests.builders import a_department, a_leave_type, a_person, a_request, an_organisation
+from tests.api.conftest import Client
+from tests.api.exercising import body_of, call, fields_of, things
+from tests.builders import a_key, an_organisation
 
 pytestmark = [pytest.mark.both_engines, pytest.mark.shared_database]
 
@@ -16,74 +18,33 @@ V1: Final = "/api/v1"
 # The first and the last of each range, a control of either set, and DEL.
 INVISIBLE: Final = "\u202a\u202e\u2066\u2069\x01\x7f\x9f"
 
-# Every text field: method, path, the rest of the body, and the field.
-WRITTEN: Final[list[tuple[str, str, dict[str, Any], str]]] = [
-    ("POST", "/users", {"email": "new@example.com", "last_name": "B"}, "first_name"),
-    ("POST", "/users", {"email": "new@example.com", "first_name": "A"}, "last_name"),
-    ("PATCH", "/users/{user}", {}, "first_name"),
-    ("PATCH", "/users/{user}", {}, "last_name"),
-    ("PATCH", "/users/{user}", {}, "job_title"),
-    ("POST", "/departments", {}, "name"),
-    ("PATCH", "/departments/{department}", {}, "name"),
-    ("POST", "/leave-types", {}, "name"),
-    ("PATCH", "/leave-types/{type}", {}, "name"),
-    ("PATCH", "/organisation", {}, "name"),
-    (
-        "POST",
-        "/leave",
-        {"leave_type": "annual", "start_date": "2026-09-07", "end_date": "2026-09-07"},
-        "note",
-    ),
-    (
-        "POST",
-        "/leave-requests",
-        {"leave_type_id": "{annual}", "start_date": "2026-09-07", "end_date": "2026-09-07"},
-        "note",
-    ),
-    ("POST", "/approvals/{request}/decline", {}, "reason"),
-    ("POST", "/users/{user}/adjustments", {"leave_year": 2026, "days": 1}, "reason"),
-    ("POST", "/calendar-feeds", {}, "name"),
-    ("POST", "/api-keys", {"scopes": ["users:read"]}, "name"),
-    ("POST", "/organisation/public-holiday-sets/{set}/overrides", {"date": "2026-08-05"}, "name"),
+TEXTS: Final = {"name", "first_name", "last_name", "job_title", "note", "reason"}
+WRITTEN: Final = [
+    (operation, name)
+    for operation in OPERATIONS
+    # A preview lists refusals in its body.
+    if operation.body is not None and operation.operation_id != "leave_requests.preview"
+    for name, _ in fields_of(operation.body)
+    if name in TEXTS
 ]
 
 
 def test_every_name_note_and_reason_is_refused_with_its_field(
     client: Client, database: Database
 ) -> None:
-    acme = an_organisation(database)
-    key = a_key(database, acme)
-    ada = a_person(database, acme)
-    sets = client.get(f"{V1}/organisation/public-holiday-sets", key).json()["data"]
-    types = client.get(f"{V1}/leave-types", key).json()["data"]
-    ids = {
-        "user": ada.id,
-        "department": a_department(database, acme).id,
-        "type": a_leave_type(database, acme).id,
-        "request": a_request(database, acme, ada).id,
-        "annual": next(leave_type["id"] for leave_type in types if leave_type["code"] == "annual"),
-        "set": sets[0]["id"],
-    }
+    there = things(client, database)
 
-    for method, path, around, field in WRITTEN:
-        body = {
-            name: value.format(**ids) if isinstance(value, str) else value
-            for name, value in around.items()
-        }
+    for operation, name in WRITTEN:
         for character in INVISIBLE:
-            text = f"Ada{character} the first"
-            response = client.request(
-                method,
-                V1 + path.format(**ids),
-                key=key,
-                json=body | {field: text},
-            )
+            body = body_of(operation, there) | {name: f"Ada{character} the first"}
+            response = call(client, operation, there, json=body)
 
-            assert response.status_code == 422, (method, path, field, response.text)
+            assert response.status_code == 422, (operation.operation_id, name, response.text)
             (error,) = response.json()["errors"]
-            assert error["pointer"] == f"/{field}", (method, path, error)
-            assert error["code"] == "control_character"
+            assert (error["pointer"], error["code"]) == (f"/{name}", "control_character")
             assert f"U+{ord(character):04X}" in error["detail"]
+    assert {name for _, name in WRITTEN} == TEXTS
+    assert len(WRITTEN) > 20
 
 
 def test_notes_may_have_lines_and_tabs(client: Client, database: Database) -> None:

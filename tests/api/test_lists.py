@@ -15,8 +15,8 @@ from storage.base.ids import new_id
 from storage.db.database import Database, Transaction
 from storage.db.tables import UserRow
 from storage.keys import api_keys
-from tests.api.conftest import Client, a_key
-from tests.builders import NOW, Acme, a_department, a_leave_type, a_person, an_organisation
+from tests.api.conftest import Client
+from tests.builders import NOW, Acme, a_department, a_key, a_leave_type, a_person, an_organisation
 from tests.documented import parameters_of
 
 pytestmark = [pytest.mark.both_engines, pytest.mark.shared_database]
@@ -122,7 +122,7 @@ def test_api_keys_are_filtered_by_person_and_by_whether_they_still_work(
     assert ids(client, adas, f"api-keys?user_id={ada.id}") == [adas_id]
     assert client.get(f"/api/v1/api-keys?user_id={acme.owner.id}", adas).status_code == 403
     assert client.get(f"/api/v1/api-keys?user_id={NEVER}", key).status_code == 404
-    database.write_now(api_keys.revoke, old["id"], by=acme.caller, now=NOW)
+    acme.write(api_keys.revoke, old["id"])
     assert ids(client, key, "api-keys?is_revoked=true") == [old["id"]]
     assert len(ids(client, key, "api-keys?is_revoked=false")) == 2
 

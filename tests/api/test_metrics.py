@@ -15,8 +15,8 @@ from api.service import app
 from storage.db.database import Database
 from storage.outbox import notification_outbox
 from storage.webhooks.delivery_queue import Delivery
-from tests.api.conftest import SETTINGS, Client, a_key
-from tests.builders import NOW, a_person, a_request, a_webhook, an_organisation
+from tests.api.conftest import SETTINGS, Client
+from tests.builders import NOW, a_key, a_person, a_request, a_webhook, an_organisation
 from tests.outcomes import DELIVERED, FAILED
 
 pytestmark = pytest.mark.both_engines

@@ -16,8 +16,8 @@ from api.service.app import OPERATIONS, OTHER_PATHS
 from storage.base.event_values import EVENT_TYPES
 from storage.db.database import Database
 from tests.api import exercising
-from tests.api.conftest import SETTINGS, Client, a_key
-from tests.builders import an_organisation
+from tests.api.conftest import SETTINGS, Client
+from tests.builders import a_key, an_organisation
 from tests.documented import parameters_of, resolved
 
 pytestmark = pytest.mark.shared_database

@@ -20,8 +20,8 @@ from storage.db.database import Database, Transaction
 from storage.db.engines import open_database
 from storage.db.pages import PageOf
 from storage.keys import api_keys, authentication
-from tests.api.conftest import SETTINGS, Client, a_key
-from tests.builders import NOW, Acme, a_person
+from tests.api.conftest import SETTINGS, Client
+from tests.builders import NOW, Acme, a_key, a_person
 
 pytestmark = pytest.mark.shared_database
 
@@ -358,7 +358,7 @@ def test_the_use_of_a_key_is_recorded_to_the_minute(
 
     client.get(PATH, secret)
 
-    keys = database.read_now(api_keys.page, PageOf(), by=acme.caller).items
+    keys = acme.read(api_keys.page, PageOf()).items
     assert [key.last_used_at for key in keys] == [NOW]
 
 

@@ -11,8 +11,8 @@ import pytest
 from storage.base.secrets import Secrets
 from storage.db.database import Database
 from storage.db.engines import open_database
-from tests.api.conftest import Client, a_key, application
-from tests.builders import an_organisation
+from tests.api.conftest import Client, application
+from tests.builders import a_key, an_organisation
 from tests.fakes.breaking_proxy import BreakingProxy, Moment
 
 PATH = "/api/v1/departments"

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from storage.db.database import Database
-from tests.api.conftest import Client, a_key
+from tests.api.conftest import Client
 from tests.api.team import Team, a_team
-from tests.builders import a_person, a_request, an_organisation, type_id
+from tests.builders import a_key, a_person, a_request, an_organisation, type_id
 
 pytestmark = pytest.mark.shared_database
 

@@ -22,8 +22,8 @@ from storage.db.database import Database
 from storage.db.pages import PageOf
 from storage.keys import api_keys, authentication
 from tests import outside
-from tests.api.conftest import Client, a_key, application
-from tests.builders import NOW, Acme
+from tests.api.conftest import Client, application
+from tests.builders import Acme, a_key
 from tests.fakes.redis import LoopbackRedis
 
 PATH = "/api/v1/organisation"
@@ -145,8 +145,8 @@ def test_a_revoked_key_fails_like_a_wrong_one(
     client: Client, database: Database, acme: Acme, key: str
 ) -> None:
     client.get(PATH, key)
-    api_key = database.read_now(api_keys.page, PageOf(), by=acme.caller).items[0]
-    database.write_now(api_keys.revoke, api_key.id, by=acme.caller, now=NOW)
+    api_key = acme.read(api_keys.page, PageOf()).items[0]
+    acme.write(api_keys.revoke, api_key.id)
 
     responses = [client.get(PATH, key) for _ in range(FAILURE_LIMIT.amount + 1)]
 

@@ -8,9 +8,9 @@ import httpx
 import pytest
 
 from storage.db.database import Database
-from tests.api.conftest import Client, a_key
+from tests.api.conftest import Client
 from tests.api.team import Team, a_team
-from tests.builders import a_person
+from tests.builders import a_key, a_person
 
 pytestmark = pytest.mark.shared_database
 

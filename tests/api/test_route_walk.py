@@ -16,7 +16,7 @@ from api.service import app
 from api.service.app import OPERATIONS
 from storage.base.values import SCOPES
 from storage.db.database import Database
-from tests.api.conftest import SETTINGS, Client, a_key
+from tests.api.conftest import SETTINGS, Client
 from tests.api.exercising import (
     NEVER,
     body_of,
@@ -28,7 +28,7 @@ from tests.api.exercising import (
     path_of,
     things,
 )
-from tests.builders import NOW, a_person
+from tests.builders import NOW, a_key, a_person
 
 pytestmark = [pytest.mark.both_engines, pytest.mark.shared_database]
 

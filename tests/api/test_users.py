@@ -7,8 +7,8 @@ import pytest
 
 from storage.base.values import User
 from storage.db.database import Database
-from tests.api.conftest import Client, a_key
-from tests.builders import a_department, a_person, an_organisation
+from tests.api.conftest import Client
+from tests.builders import a_department, a_key, a_person, an_organisation
 
 pytestmark = pytest.mark.shared_database
 

@@ -75,7 +75,7 @@ def office(database: Database) -> Iterator[Office]:
             database, acme, person, end_date=date(2026, 8, 6), end_half_day="am", code=code
         )
         if request.status == "pending":
-            database.write_now(decisions.approve, request.id, by=acme.caller, now=NOW)
+            acme.write(decisions.approve, request.id)
     token = database.write_now(personal_token, by=caller_for(acme, ada), now=NOW)
     client = Client(app.application(app.routes(database, SETTINGS, lambda: NOW), SETTINGS))
     yield Office(
@@ -91,9 +91,7 @@ def office(database: Database) -> Iterator[Office]:
 
 
 def of_grace(**fields: object) -> Callable[[Office], object]:
-    return lambda office: office.database.write_now(
-        people.update, office.grace.id, fields, by=office.acme.caller, now=NOW
-    )
+    return lambda office: office.acme.write(people.update, office.grace.id, fields)
 
 
 def statement_count() -> float:
@@ -106,18 +104,12 @@ CHANGES: dict[str, Callable[[Office], object]] = {
         office.database, office.acme, first_name="New", status="pending"
     ),
     "a new name": of_grace(first_name="Gracie"),
-    "the viewer's own last day": lambda office: office.database.write_now(
-        people.update,
-        office.ada.id,
-        {"end_date": date(2026, 8, 20)},
-        by=office.acme.caller,
-        now=NOW,
+    "the viewer's own last day": lambda office: office.acme.write(
+        people.update, office.ada.id, {"end_date": date(2026, 8, 20)}
     ),
     "a shorter week": of_grace(working_days=("monday", "tuesday")),
     "other public holidays": of_grace(public_holiday_country_code="IT"),
-    "an archived person": lambda office: office.database.write_now(
-        people_status.archive, office.grace.id, by=office.acme.caller, now=NOW
-    ),
+    "an archived person": lambda office: office.acme.write(people_status.archive, office.grace.id),
     "a new department": lambda office: a_department(office.database, office.acme, name="Space"),
     "pending leave": lambda office: a_request(
         office.database, office.acme, office.ada, start_date=date(2026, 8, 24)

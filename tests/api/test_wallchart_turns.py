@@ -21,7 +21,7 @@ from api.wallchart.wallchart_endpoint import (
 )
 from storage.db.database import Database
 from tests.api.conftest import SETTINGS, application
-from tests.builders import NOW, an_organisation, personal_token
+from tests.builders import an_organisation, personal_token
 
 
 class Drawing:
@@ -114,7 +114,7 @@ def months(count: int) -> list[str]:
 
 def test_more_pictures_than_may_wait_are_429(database: Database, gate: Path) -> None:
     acme = an_organisation(database)
-    token = database.write_now(personal_token, by=acme.caller, now=NOW)
+    token = acme.write(personal_token)
 
     async def story() -> None:
         async with browser(application(database)) as http:

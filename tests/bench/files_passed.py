@@ -21,9 +21,10 @@ from bot.base import ids
 from storage.base.secrets import Secrets
 from storage.db.engines import open_database
 from storage.db.schema import migrate
-from tests.api.conftest import a_key, application
+from tests.api.conftest import application
 from tests.bench.servers import ROOT
 from tests.bot.world import ADA, FIRST_DAY, GRACE, World
+from tests.builders import a_key
 from tests.fakes.slack import LoopbackSlack
 
 _COUNTED: Final = ("api", "bot", "storage")

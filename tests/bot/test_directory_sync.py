@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from dataclasses import replace
 from datetime import timedelta
 from typing import Any, cast
 
@@ -14,10 +13,9 @@ from bot.client.workspaces import InstalledWorkspaces
 from bot.messages.jobs import BATCH, MAX_CONCURRENT, DirectorySync
 from storage.admin import people
 from storage.base.errors import DatabaseUnavailable
-from storage.base.values import Caller, User
+from storage.base.values import Caller
 from storage.db.database import Database
 from storage.people import people_lists, people_rows, slack_syncs
-from storage.people.people_rows import SlackProfile
 from storage.workspaces import slack_profiles, slack_workspaces
 from tests.bot.browser import Browser, by_oauth
 from tests.bot.conftest import Logged
@@ -358,8 +356,8 @@ def test_an_event_older_than_a_look_up_changes_nothing(world: World) -> None:
 def test_of_two_concurrent_profiles_the_newer_is_applied(database: Database) -> None:
     acme = an_organisation(database)
     ada = a_person(database, acme)
-    newer = a_profile(ada, first_name="New", updated_at=NOW)
-    older = a_profile(ada, first_name="Old", updated_at=NOW - timedelta(seconds=1))
+    newer = a_slack_profile(ada.email, first_name="New", updated_at=NOW)
+    older = a_slack_profile(ada.email, first_name="Old", updated_at=NOW - timedelta(seconds=1))
 
     codes = overlapping(
         database,
@@ -378,8 +376,8 @@ def test_syncing_many_profiles_and_one_of_them_do_not_deadlock(database: Databas
     acme = an_organisation(database)
     ada, eve = a_person(database, acme), a_person(database, acme)
     named = [
-        a_profile(ada, slack_user_id="U1", first_name="Augusta"),
-        a_profile(eve, slack_user_id="U2", first_name="Evelyn"),
+        a_slack_profile(ada.email, slack_user_id="U1", first_name="Augusta"),
+        a_slack_profile(eve.email, slack_user_id="U2", first_name="Evelyn"),
     ]
 
     runs = crossing(
@@ -395,23 +393,15 @@ def test_syncing_many_profiles_and_one_of_them_do_not_deadlock(database: Databas
 def test_unlinking_deletes_the_time_of_the_applied_profile(database: Database) -> None:
     acme = an_organisation(database)
     ada = a_person(database, acme)
-    first = a_profile(ada, updated_at=NOW)
+    first = a_slack_profile(ada.email, updated_at=NOW)
     database.write_now(slack_profiles.sync, acme.id, first, now=NOW)
     database.write_now(slack_profiles.unlink, ada.id, by=acme.caller, now=NOW)
 
-    other = a_profile(ada, slack_user_id="U2", first_name="Ada", updated_at=NOW - timedelta(days=9))
+    other = a_slack_profile(
+        ada.email, slack_user_id="U2", first_name="Ada", updated_at=NOW - timedelta(days=9)
+    )
     database.write_now(slack_profiles.sync, acme.id, other, now=NOW)
 
     person = database.read_now(people_rows.find, acme.id, ada.id)
     assert person is not None
     assert person.slack_user_id == "U2"
-
-
-def a_profile(user: User, **fields: Any) -> SlackProfile:
-    profile = a_slack_profile(
-        slack_user_id="U1",
-        email=user.email,
-        first_name="Ada",
-        last_name="King",
-    )
-    return replace(profile, **fields)

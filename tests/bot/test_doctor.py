@@ -62,10 +62,7 @@ def installed(slack: LoopbackSlack, url: str, *team_ids: str) -> None:
         for number, team_id in enumerate(team_ids):
             slack.add_team(team_id, f"xoxb-{team_id}")
             installer = a_slack_profile(
-                slack_user_id=f"U{team_id}",
-                email=f"ina@{team_id.lower()}.example",
-                first_name="Ina",
-                last_name="Installer",
+                f"ina@{team_id.lower()}.example", slack_user_id=f"U{team_id}"
             )
             new = a_slack_installation(
                 installer, team_id=team_id, team_name=team_id, bot_token=f"xoxb-{team_id}"

@@ -18,7 +18,7 @@ from storage.base.values import User
 from storage.db import locks
 from storage.db.database import Database
 from storage.db.pages import PageOf
-from storage.keys import api_keys, authentication
+from storage.keys import authentication
 from storage.outbox import audit
 from storage.people import people_lists, people_rows
 from storage.workspaces import join_policy, slack_events, slack_installations, slack_profiles
@@ -26,7 +26,7 @@ from tests.bot.browser import Browser, by_oauth
 from tests.bot.registrations import Listener
 from tests.bot.test_listening import SOON_SECONDS, Broken, Troubled, until
 from tests.bot.world import ADA, EVE, World
-from tests.builders import NOW, a_person, a_slack_profile, an_organisation
+from tests.builders import NOW, a_key, a_person, a_slack_profile, an_organisation
 from tests.fakes.slack import Answer, LoopbackSlack
 from tests.refusals import crossing, overlapping
 
@@ -104,16 +104,7 @@ def test_nothing_is_written_when_nothing_changed(world: World) -> None:
 
 def test_a_user_deactivated_in_slack_is_deactivated_with_their_keys(world: World) -> None:
     world.open_form(ADA)
-    _, key = world.database.write_now(
-        api_keys.create_key,
-        for_user=world.people[ADA].id,
-        name="mine",
-        scopes=None,
-        variant=1,
-        expires_at=None,
-        by=world.caller(ADA),
-        now=NOW,
-    )
+    key = a_key(world.database, world.acme, world.people[ADA])
 
     change(world, ADA, deleted=True)
 
@@ -198,12 +189,7 @@ def test_events_add_no_users(world: World) -> None:
 def test_an_archived_user_is_not_changed(database: Database) -> None:
     acme = an_organisation(database)
     gone = a_person(database, acme, status="archived")
-    profile = a_slack_profile(
-        slack_user_id="UX",
-        email=gone.email,
-        first_name="Other",
-        last_name="Name",
-    )
+    profile = a_slack_profile(gone.email, first_name="Other")
 
     synced = database.write_now(slack_profiles.sync, acme.id, profile, now=NOW)
 
@@ -214,12 +200,7 @@ def test_an_archived_user_is_not_changed(database: Database) -> None:
 def test_another_account_with_the_same_address_is_not_matched(database: Database) -> None:
     acme = an_organisation(database)
     ada = a_person(database, acme)
-    profile = a_slack_profile(
-        slack_user_id="UADA",
-        email=ada.email,
-        first_name="Ada",
-        last_name="Lovelace",
-    )
+    profile = a_slack_profile(ada.email)
     database.write_now(slack_profiles.sync, acme.id, profile, now=NOW)
 
     other = replace(profile, slack_user_id="UOTHER", first_name="Mallory", is_deleted=True)
@@ -251,13 +232,7 @@ class Counting:
 def test_a_user_who_joins_during_an_event_is_added_once(database: Database) -> None:
     acme = an_organisation(database)
     ada, grace = a_person(database, acme), a_person(database, acme, first_name="Grace")
-    profile = a_slack_profile(
-        slack_user_id="U1",
-        email=ada.email,
-        first_name="Ada",
-        last_name="King",
-    )
-
+    profile = a_slack_profile(ada.email, last_name="King")
     changed = replace(profile, email=grace.email)
 
     codes = overlapping(
@@ -278,12 +253,7 @@ def test_slack_and_an_admin_deactivating_a_user_do_not_deadlock(
 ) -> None:
     acme = an_organisation(database)
     ada = a_person(database, acme)
-    profile = a_slack_profile(
-        slack_user_id="U1",
-        email=ada.email,
-        first_name="Ada",
-        last_name="King",
-    )
+    profile = a_slack_profile(ada.email, last_name="King")
     off = replace(profile, is_deleted=True)
     database.write_now(slack_profiles.sync, acme.id, profile, now=NOW)
     if not is_deleted:

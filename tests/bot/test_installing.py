@@ -187,7 +187,8 @@ def test_an_unreadable_token_loses_no_message(world: World) -> None:
     (token,) = world.database.read_now(_stored_tokens)
     foreign = Secrets.generate().encrypt("xoxb-1")
     world.database.write_now(lambda tx: tx.change(_store_token, encrypted=foreign))
-    acme = Acme(organisation=organisation, owner=ina, caller=identity.as_caller(organisation, ina))
+    caller = identity.as_caller(organisation, ina)
+    acme = Acme(database=world.database, organisation=organisation, owner=ina, caller=caller)
     a_request(world.database, acme, a_person(world.database, acme), now=world.clock())
 
     # Ina's welcome, the approver's card, and the requester's notice.
@@ -579,12 +580,7 @@ def test_two_concurrent_installations_create_one_organisation(world: World) -> N
 @pytest.mark.both_engines
 def test_two_concurrent_installations_link_an_organisation_once(world: World) -> None:
     ours = umbrella(world)
-    ina = a_slack_profile(
-        slack_user_id=INA,
-        email="ina@umbrella.example",
-        first_name="Ina",
-        last_name="Installer",
-    )
+    ina = a_slack_profile("ina@umbrella.example", slack_user_id=INA)
     first = a_slack_installation(ina, team_id="T2", team_name="Umbrella", bot_token="xoxb-1")
     second = replace(first, bot_token="xoxb-2")
 

@@ -190,12 +190,7 @@ def test_reinstalling_while_the_old_token_is_refused_keeps_the_installation(worl
     old = world.run(lambda: workspaces.for_delivery("T1"))
     assert old is not None
     world.clock.advance(minutes=1)
-    installer = a_slack_profile(
-        slack_user_id=ADA,
-        email=world.people[ADA].email,
-        first_name="Ada",
-        last_name="Lovelace",
-    )
+    installer = a_slack_profile(world.people[ADA].email, slack_user_id=ADA)
     reinstalled = a_slack_installation(
         installer, team_id="T1", team_name="Acme", bot_token="xoxb-new", bot_id="B1"
     )

@@ -17,7 +17,7 @@ from storage.base.values import ApiKey
 from storage.calendars import feed_owners, feeds
 from storage.db.pages import PageOf
 from storage.keys import api_keys, authentication
-from tests import outside
+from tests import builders, outside
 from tests.bot.world import ADA, EVE, World
 from tests.builders import owner_of_feed, personal_token
 from tests.fakes.slack import View
@@ -170,15 +170,7 @@ def test_users_cannot_revoke_a_colleagues_key(world: World) -> None:
 
 def test_many_keys_are_paginated(world: World) -> None:
     for number in range(25):
-        world.write(
-            api_keys.create_key,
-            for_user=world.people[ADA].id,
-            name=f"key {number}",
-            scopes=["leave:read"],
-            variant=1,
-            expires_at=None,
-            by=ADA,
-        )
+        builders.a_key(world.database, world.acme, world.people[ADA], name=f"key {number}")
     first = settings(world, ADA, "settings.keys")
     assert "key 24 " in first.visible_text
     assert "key 4 " not in first.visible_text

@@ -9,12 +9,11 @@ import pytest
 from storage.admin import people
 from storage.base.values import User
 from storage.db.pages import PageOf
-from storage.keys import api_keys
 from storage.people import people_lists
 from tests.bot.test_settings_access import as_sent, click, settings
 from tests.bot.test_settings_admin import admin, form_of, person, search_result
 from tests.bot.world import ADA, ADMIN, EVE, GRACE, World
-from tests.builders import a_department, a_person, a_request, personal_token
+from tests.builders import a_department, a_key, a_person, a_request, personal_token
 from tests.fakes.slack import View
 
 __all__ = ["admin"]
@@ -162,16 +161,7 @@ def test_archiving_shows_its_effects_and_archives_once(world: World) -> None:
     report = a_person(database, world.acme, first_name="Rae", manager_id=world.people[GRACE].id)
     a_request(database, world.acme, report)
     a_request(database, world.acme, world.people[GRACE])
-    database.write_now(
-        api_keys.create_key,
-        for_user=world.people[GRACE].id,
-        name="ci",
-        scopes=None,
-        variant=1,
-        expires_at=None,
-        by=world.caller(GRACE),
-        now=now,
-    )
+    a_key(database, world.acme, world.people[GRACE])
     database.write_now(personal_token, by=world.caller(GRACE), now=now)
 
     confirmation = click(world, ADMIN, form_of(world, GRACE), "settings.people.archive")

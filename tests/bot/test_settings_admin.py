@@ -13,13 +13,12 @@ from storage.admin import organisations, people
 from storage.base.leave_values import LeaveType
 from storage.base.values import Department, Organisation, User
 from storage.db.pages import PageOf
-from storage.keys import api_keys
 from storage.leave import leave_types
 from storage.outbox import organisation_config
 from storage.people import department_rows, employment_by_date, people_rows
 from tests.bot.test_settings_access import as_sent, choose, click, settings
 from tests.bot.world import ADA, ADMIN, GRACE, World
-from tests.builders import a_department, a_person
+from tests.builders import a_department, a_key, a_person
 from tests.fakes.slack import View
 
 
@@ -163,15 +162,7 @@ def test_the_form_of_a_person_leads_to_their_balance(world: World) -> None:
 
 
 def test_deactivating_shows_its_effects_and_can_be_reversed(world: World) -> None:
-    world.write(
-        api_keys.create_key,
-        for_user=world.people[ADA].id,
-        name="ci",
-        scopes=["leave:read"],
-        variant=1,
-        expires_at=None,
-        by=ADA,
-    )
+    a_key(world.database, world.acme, world.people[ADA])
     form = form_of(world)
 
     confirmation = click(world, ADMIN, form, "settings.people.deactivate")

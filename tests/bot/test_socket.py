@@ -92,9 +92,7 @@ def test_workspaces_that_installed_the_app_are_served_over_the_socket(
 
 
 def _installation(slack: LoopbackSlack) -> NewInstallation:
-    ada = a_slack_profile(
-        slack_user_id=ADA, email="ada@example.com", first_name="Ada", last_name="Lovelace"
-    )
+    ada = a_slack_profile("ada@example.com", slack_user_id=ADA)
     return a_slack_installation(
         ada, team_id=slack.team_id, team_name="Acme", bot_token=slack.token, bot_id="BBOTT1"
     )

@@ -102,7 +102,7 @@ class Case:
 
     def current(self, request: LeaveRequest | None = None) -> LeaveRequest:
         request_id = (request or self.leave).id
-        return self.database.read_now(leave_rows.get, request_id, by=self.acme.caller, now=NOW)
+        return self.acme.read(leave_rows.get, request_id, now=NOW)
 
     def amendment(self, request: LeaveRequest) -> Amendment:
         found = self.database.read_now(

@@ -94,7 +94,7 @@ def a_request(
 
 
 def type_of(database: Database, acme: Acme, code: str) -> LeaveType:
-    types = database.read_now(leave_types.page, PageOf(limit=100), by=acme.caller).items
+    types = acme.read(leave_types.page, PageOf(limit=100)).items
     return next(leave_type for leave_type in types if leave_type.code == code)
 
 

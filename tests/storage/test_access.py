@@ -93,7 +93,7 @@ def test_a_role_that_changes_holds_on_the_next_request(database: Database) -> No
     ada = a_person(database, acme)
     _, secret = a_key(database, caller_for(acme, ada), ada)
 
-    database.write_now(people.update, ada.id, {"role": "admin"}, by=acme.caller, now=NOW)
+    acme.write(people.update, ada.id, {"role": "admin"})
 
     assert recognised(database, secret).caller.role == "admin"
 
@@ -103,8 +103,8 @@ def test_revoking_twice_keeps_the_first_moment_and_one_entry(database: Database)
     key, _ = a_key(database, acme.caller, acme.owner)
     later = NOW + timedelta(hours=1)
 
-    first = database.write_now(api_keys.revoke, key.id, by=acme.caller, now=NOW)
-    second = database.write_now(api_keys.revoke, key.id, by=acme.caller, now=later)
+    first = acme.write(api_keys.revoke, key.id)
+    second = acme.write(api_keys.revoke, key.id, now=later)
 
     assert first.revoked_at == second.revoked_at == NOW
     assert actions_of(database, acme.caller).count("api_key.revoked") == 1
@@ -126,7 +126,7 @@ def test_keys_of_inactive_people_do_not_authenticate(
     _, secret = a_key(database, caller_for(acme, ada), ada)
     stop = people_status.deactivate if status == "deactivated" else people_status.archive
 
-    database.write_now(stop, ada.id, by=acme.caller, now=NOW)
+    acme.write(stop, ada.id)
 
     with pytest.raises(Unauthenticated):
         recognised(database, secret)
@@ -138,7 +138,7 @@ def test_a_first_key_activates_a_pending_person(database: Database, acme: Acme) 
 
     _, secret = a_key(database, shell, ada)
 
-    assert database.read_now(people_rows.get, ada.id, by=acme.caller).status == "active"
+    assert acme.read(people_rows.get, ada.id).status == "active"
     assert "user.activated" in actions_of(database, acme.caller)
     assert recognised(database, secret).caller.user_id == ada.id
 
@@ -235,17 +235,17 @@ def test_members_cannot_revoke_the_keys_of_others(database: Database) -> None:
         database.write_now(api_keys.revoke, keys[1], by=caller_for(acme, grace), now=NOW)
 
     own = database.write_now(api_keys.revoke, keys[1], by=caller_for(acme, ada), now=NOW)
-    by_admin = database.write_now(api_keys.revoke, keys[2], by=acme.caller, now=NOW)
+    by_admin = acme.write(api_keys.revoke, keys[2])
     assert own.revoked_at == by_admin.revoked_at == NOW
 
 
 def test_all_keys_of_one_person_are_revoked_together(database: Database) -> None:
     acme, ada, keys = three_keys(database)
-    database.write_now(api_keys.revoke, keys[1], by=acme.caller, now=NOW)
+    acme.write(api_keys.revoke, keys[1])
 
-    count = database.write_now(api_keys.revoke_all, ada.id, by=acme.caller, now=NOW)
+    count = acme.write(api_keys.revoke_all, ada.id)
 
-    living = database.read_now(api_keys.page, PageOf(), by=acme.caller).items
+    living = acme.read(api_keys.page, PageOf()).items
     assert count == 1
     assert [key.id for key in living if key.revoked_at is None] == keys[:1]
 
@@ -258,7 +258,7 @@ def test_the_last_use_is_recorded_to_the_minute(database: Database, acme: Acme) 
     database.write_now(authentication.record_use, acme.id, key.id, now=used_at)
 
     after = recognised(database, secret)
-    api_key = database.read_now(api_keys.page, PageOf(), by=acme.caller).items[0]
+    api_key = acme.read(api_keys.page, PageOf()).items[0]
     assert api_key.last_used_at == NOW
     assert authentication.is_use_due(before, used_at)
     assert not authentication.is_use_due(after, NOW + timedelta(seconds=59))
@@ -271,7 +271,7 @@ def test_an_earlier_use_recorded_late_changes_nothing(database: Database, acme: 
 
     database.write_now(authentication.record_use, acme.id, key.id, now=NOW - timedelta(minutes=5))
 
-    api_key = database.read_now(api_keys.page, PageOf(), by=acme.caller).items[0]
+    api_key = acme.read(api_keys.page, PageOf()).items[0]
     assert api_key.last_used_at == NOW
 
 

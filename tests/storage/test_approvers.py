@@ -135,13 +135,13 @@ def test_a_new_manager_takes_over_pending_requests(database: Database) -> None:
 def linked(database: Database, acme: Acme, user: User, slack_user_id: str) -> User:
     """The person as soon as a Slack account with their confirmed address is known."""
     profile = a_slack_profile(
+        user.email,
         slack_user_id=slack_user_id,
-        email=user.email,
         first_name=user.first_name,
         last_name=user.last_name,
     )
     database.write_now(slack_profiles.sync, acme.id, profile, now=NOW)
-    return database.read_now(people_rows.get, user.id, by=acme.caller)
+    return acme.read(people_rows.get, user.id)
 
 
 def test_pending_people_approve_once_their_slack_account_is_known(database: Database) -> None:

@@ -32,13 +32,11 @@ def delete_department(organisation_id: Param[str], department_id: Param[str]) ->
 
 
 def a_digest(database: Database, acme: Acme, **settings: object) -> ChannelDigest:
-    return database.write_now(
-        channel_digests.create, {"channel": CHANNEL, **settings}, by=acme.caller, now=NOW
-    )
+    return acme.write(channel_digests.create, {"channel": CHANNEL, **settings})
 
 
 def all_digests(database: Database, acme: Acme) -> list[ChannelDigest]:
-    return database.read_now(channel_digests.page, PageOf(limit=100), by=acme.caller).items
+    return acme.read(channel_digests.page, PageOf(limit=100)).items
 
 
 def test_a_digest_is_daily_for_everyone_in_english_unless_it_says_otherwise(
@@ -62,21 +60,15 @@ def test_a_channel_gets_the_same_digest_once(database: Database, acme: Acme) -> 
     with pytest.raises(AlreadyExists):
         a_digest(database, acme, locale="de")
     with pytest.raises(AlreadyExists):
-        database.write_now(
-            channel_digests.update, weekly.id, {"frequency": "daily"}, by=acme.caller, now=NOW
-        )
+        acme.write(channel_digests.update, weekly.id, {"frequency": "daily"})
     with pytest.raises(AlreadyExists):
-        database.write_now(
-            organisation_settings.update, {"digest_channel": CHANNEL}, by=acme.caller, now=NOW
-        )
+        acme.write(organisation_settings.update, {"digest_channel": CHANNEL})
 
 
 def test_the_organisations_own_channel_gets_no_second_digest_of_everyone(
     database: Database, acme: Acme
 ) -> None:
-    database.write_now(
-        organisation_settings.update, {"digest_channel": CHANNEL}, by=acme.caller, now=NOW
-    )
+    acme.write(organisation_settings.update, {"digest_channel": CHANNEL})
 
     with pytest.raises(AlreadyExists):
         a_digest(database, acme)
@@ -95,17 +87,13 @@ def test_changes_are_audited_with_what_differs(database: Database, acme: Acme) -
     digest = a_digest(database, acme)
     later = NOW + timedelta(hours=1)
 
-    changed = database.write_now(
-        channel_digests.update, digest.id, {"frequency": "weekly"}, by=acme.caller, now=later
-    )
-    database.write_now(
-        channel_digests.update, digest.id, {"frequency": "weekly"}, by=acme.caller, now=later
-    )
-    database.write_now(channel_digests.delete, digest.id, by=acme.caller, now=later)
+    changed = acme.write(channel_digests.update, digest.id, {"frequency": "weekly"}, now=later)
+    acme.write(channel_digests.update, digest.id, {"frequency": "weekly"}, now=later)
+    acme.write(channel_digests.delete, digest.id, now=later)
 
     assert (changed.frequency, changed.version) == ("weekly", 2)
     with pytest.raises(NotFound):
-        database.read_now(channel_digests.get, digest.id, by=acme.caller)
+        acme.read(channel_digests.get, digest.id)
     entries = audit_entries(database, acme.caller, subject_id=digest.id)
     assert [entry.action for entry in entries] == [
         "digest.deleted",
@@ -120,7 +108,7 @@ def test_a_deleted_department_takes_its_digests_with_it(database: Database, acme
     of_labs = a_digest(database, acme, department_id=labs.id)
     of_everyone = a_digest(database, acme)
 
-    database.write_now(departments.delete, labs.id, by=acme.caller, now=NOW)
+    acme.write(departments.delete, labs.id)
 
     assert all_digests(database, acme) == [of_everyone]
     (entry,) = audit_entries(database, acme.caller, action="digest.deleted")

@@ -276,7 +276,7 @@ def test_a_field_without_a_column_is_an_error(database: Database) -> None:
 
 
 def test_a_booleans_column_becomes_a_boolean(database: Database, acme: Acme) -> None:
-    leave_type = database.read_now(leave_types.get, type_id(database, acme, "sick"), by=acme.caller)
+    leave_type = acme.read(leave_types.get, type_id(database, acme, "sick"))
 
     assert (leave_type.requires_approval, leave_type.is_paid) == (False, True)
     assert type(leave_type.requires_approval) is bool

@@ -145,7 +145,7 @@ def test_a_webhook_is_deleted_with_the_notifications_about_it(
 ) -> None:
     [(webhook_id,)] = outside.rows(database_url, "SELECT webhook_id FROM notices")
 
-    database.write_now(webhooks.delete, str(webhook_id), by=acme.caller, now=NOW)
+    acme.write(webhooks.delete, str(webhook_id))
 
     assert outside.rows(database_url, "SELECT 1 FROM notices") == []
 

@@ -43,7 +43,7 @@ def grace_of(database: Database, acme: Acme, **fields: Any) -> User:
 
 
 def approve(database: Database, acme: Acme, request: LeaveRequest) -> LeaveRequest:
-    return database.write_now(decisions.approve, request.id, by=acme.caller, now=NOW)
+    return acme.write(decisions.approve, request.id)
 
 
 def edit(
@@ -111,13 +111,11 @@ def test_a_pending_colleague_with_a_slack_account_can_cover(database: Database) 
     acme = an_organisation(database)
     ada = a_person(database, acme)
     unlinked = grace_of(database, acme, status="pending")
-    grace = database.write_now(
+    grace = acme.write(
         people_changes.save,
         unlinked,
         replace(unlinked, slack_user_id="UGRACE"),
         "user.linked_to_slack",
-        by=acme.caller,
-        now=NOW,
     )
 
     assert a_request(database, acme, ada, cover_user_id=grace.id).cover_user_id == grace.id
@@ -139,7 +137,7 @@ def test_a_stored_cover_who_was_deactivated_prevents_no_other_change(database: D
     acme = an_organisation(database)
     ada, grace = a_person(database, acme), grace_of(database, acme)
     request = a_request(database, acme, ada, cover_user_id=grace.id)
-    database.write_now(people_status.deactivate, grace.id, by=acme.caller, now=NOW)
+    acme.write(people_status.deactivate, grace.id)
 
     assert edit(database, acme, ada, request, note="Wedding").cover_user_id == grace.id
 
@@ -249,7 +247,7 @@ def test_archiving_a_cover_clears_pending_and_future_leave(database: Database, a
     effects = dry_run(database, people_status.archive, grace.id, by=acme.caller, now=LATER)
     assert (effects.uncovered, effects.affects_others) == (2, True)
     assert as_it_is(database, acme, pending).cover_user_id == grace.id
-    database.write_now(people_status.archive, grace.id, by=acme.caller, now=LATER)
+    acme.write(people_status.archive, grace.id, now=LATER)
 
     assert as_it_is(database, acme, past) == past
     for before in (pending, approved):
@@ -262,7 +260,7 @@ def test_archiving_a_cover_clears_pending_and_future_leave(database: Database, a
         assert entry.changes["cover_user_id"] == {"before": grace.id, "after": None}
         assert entry.changes["why"]["after"] == "cover_archived"
 
-    database.write_now(people.restore, grace.id, by=acme.caller, now=LATER)
+    acme.write(people.restore, grace.id, now=LATER)
     assert as_it_is(database, acme, pending).cover_user_id is None
 
 
@@ -327,7 +325,7 @@ def test_no_leave_keeps_a_cover_who_is_archived_at_the_same_moment(database: Dat
     overlapping(
         database,
         lambda tx: leave_requests.edit(tx, request.id, {"cover_user_id": joan.id}, by=by, now=NOW),
-        lambda: database.write_now(people_status.archive, joan.id, by=acme.caller, now=LATER),
+        lambda: acme.write(people_status.archive, joan.id, now=LATER),
     )
 
     assert refused == ["cover_archived"]
@@ -344,7 +342,7 @@ def test_leave_that_is_cancelled_while_its_cover_is_archived_stays_cancelled(
     refused = overlapping(
         database,
         lambda tx: leave_requests.cancel(tx, request.id, by=caller_for(acme, ada), now=NOW),
-        lambda: database.write_now(people_status.archive, grace.id, by=acme.caller, now=LATER),
+        lambda: acme.write(people_status.archive, grace.id, now=LATER),
     )
 
     after = as_it_is(database, acme, request)

@@ -96,7 +96,7 @@ def test_an_edit_without_a_difference_writes_nothing(database: Database) -> None
     acme = an_organisation(database)
     ada = a_person(database, acme)
     request = a_request(database, acme, ada, note="At the sea")
-    entries = database.read_now(audit.entries, PageOf(), by=acme.caller)
+    entries = acme.read(audit.entries, PageOf())
 
     for changes in ({}, {"note": "At the sea", "end_date": request.end_date}):
         edited = database.write_now(
@@ -104,7 +104,7 @@ def test_an_edit_without_a_difference_writes_nothing(database: Database) -> None
         )
         assert edited == request
 
-    assert database.read_now(audit.entries, PageOf(), by=acme.caller) == entries
+    assert acme.read(audit.entries, PageOf()) == entries
 
 
 def test_an_edit_cannot_clear_a_date(database: Database, acme: Acme, ada: User) -> None:
@@ -141,7 +141,7 @@ def test_a_stale_step_is_refused_by_the_status(
         late(database, request.id, acme.caller)
 
     assert refused.value.leave_status == status
-    assert database.read_now(leave_rows.get, request.id, by=acme.caller, now=NOW) == settled
+    assert acme.read(leave_rows.get, request.id, now=NOW) == settled
 
 
 @pytest.mark.parametrize("step", [approve, decline, cancel, edit])
@@ -173,7 +173,7 @@ def test_a_former_approver_sees_the_request_and_cannot_decide(database: Database
     ada = a_person(database, acme, manager_id=grace.id)
     request = a_request(database, acme, ada)
     approve(database, request.id, caller_for(acme, grace))
-    database.write_now(people.update, ada.id, {"manager_id": None}, by=acme.caller, now=NOW)
+    acme.write(people.update, ada.id, {"manager_id": None})
 
     with pytest.raises(NotYourApproval):
         decline(database, request.id, caller_for(acme, grace))
@@ -201,7 +201,7 @@ def test_of_decisions_at_once_the_later_ones_are_refused_with_the_status_of_the_
         )
     )
 
-    stored = database.read_now(leave_rows.get, request.id, by=acme.caller, now=NOW)
+    stored = acme.read(leave_rows.get, request.id, now=NOW)
     assert (decided, refused) == ([stored.status], [stored.status] * 7)
     assert stored.version == 2
     decisions = audit_entries(database, acme.caller, subject_id=request.id)
@@ -392,15 +392,10 @@ def test_webhooks_receive_a_reversal_as_a_decision(database: Database) -> None:
 def test_a_request_that_changed_since_it_was_read_is_not_saved(database: Database) -> None:
     acme = an_organisation(database)
     as_read = a_request(database, acme, a_person(database, acme))
-    approved = database.write_now(decisions.approve, as_read.id, by=acme.caller, now=NOW)
+    approved = acme.write(decisions.approve, as_read.id)
 
-    is_saved = database.write_now(
-        leave_rows.save,
-        "leave_request.declined",
-        as_read,
-        replace(as_read, status="declined"),
-        by=acme.caller,
-        now=NOW,
+    is_saved = acme.write(
+        leave_rows.save, "leave_request.declined", as_read, replace(as_read, status="declined")
     )
 
     after = database.read_now(leave_rows.find, acme.id, as_read.id)

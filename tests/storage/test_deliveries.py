@@ -76,14 +76,12 @@ def recorded(
 
 
 def failing_since(database: Database, acme: Acme, webhook_id: str) -> datetime | None:
-    health = database.read_now(endpoint_health.of_webhooks, [webhook_id], by=acme.caller)
+    health = acme.read(endpoint_health.of_webhooks, [webhook_id])
     return health[webhook_id].failing_since
 
 
 def test_a_claim_returns_url_secrets_and_body(database: Database, acme: Acme) -> None:
-    webhook, secret = database.write_now(
-        webhooks.create, "https://example.com/hook", ["*"], by=acme.caller, now=NOW
-    )
+    webhook, secret = acme.write(webhooks.create, "https://example.com/hook", ["*"])
     request = a_request(database, acme, a_person(database, acme))
 
     (delivery,) = claimed(database)
@@ -199,7 +197,7 @@ def test_410_fails_the_delivery_and_disables_the_endpoint(database: Database) ->
 
     assert recorded(database, delivery, GONE)[0] == "failed"
 
-    webhook = database.read_now(webhooks.get, delivery.webhook_id, by=acme.caller)
+    webhook = acme.read(webhooks.get, delivery.webhook_id)
     assert (webhook.is_active, webhook.disabled_reason) == (False, endpoint_health.GONE)
     assert failing_since(database, acme, webhook.id) is None
     assert claimed(database, NOW + timedelta(days=1), claim_id="two") == []
@@ -210,11 +208,11 @@ def test_a_410_from_the_old_url_does_not_disable_the_new_url(database: Database)
     a_request(database, acme, a_person(database, acme))
     (delivery,) = claimed(database)
     moved = {"url": "https://new.example.com/hook"}
-    database.write_now(webhooks.update, delivery.webhook_id, moved, by=acme.caller, now=NOW)
+    acme.write(webhooks.update, delivery.webhook_id, moved)
 
     row = recorded(database, delivery, GONE)
 
-    assert database.read_now(webhooks.get, delivery.webhook_id, by=acme.caller).is_active
+    assert acme.read(webhooks.get, delivery.webhook_id).is_active
     assert (row[0], row[1]) == ("pending", 1)
 
 
@@ -227,7 +225,7 @@ def test_an_expired_claim_disables_no_endpoint(database: Database) -> None:
 
     recorded(database, late, GONE)
 
-    assert database.read_now(webhooks.get, late.webhook_id, by=acme.caller).is_active
+    assert acme.read(webhooks.get, late.webhook_id).is_active
 
 
 def test_an_unreadable_secret_does_not_block_other_deliveries(database_url: str) -> None:
@@ -324,7 +322,7 @@ def test_a_ping_is_sent_only_to_its_webhook_and_only_once(database: Database) ->
     acme = listening(database, "https://example.com/one", "https://example.com/two")
     webhook = a_webhook(database, acme, "leave_request.cancelled", url="https://example.com/three")
 
-    event_id = database.write_now(delivery_log.ping, webhook.id, by=acme.caller, now=NOW)
+    event_id = acme.write(delivery_log.ping, webhook.id)
 
     (delivery,) = claimed(database)
     assert (delivery.webhook_id, delivery.event_id) == (webhook.id, event_id)
@@ -334,10 +332,10 @@ def test_a_ping_is_sent_only_to_its_webhook_and_only_once(database: Database) ->
 
 def test_a_disabled_webhook_cannot_be_pinged(database: Database, acme: Acme) -> None:
     webhook = a_webhook(database, acme)
-    database.write_now(webhooks.update, webhook.id, {"is_active": False}, by=acme.caller, now=NOW)
+    acme.write(webhooks.update, webhook.id, {"is_active": False})
 
     with pytest.raises(delivery_log.WebhookDisabled):
-        database.write_now(delivery_log.ping, webhook.id, by=acme.caller, now=NOW)
+        acme.write(delivery_log.ping, webhook.id)
 
 
 @compiled
@@ -377,7 +375,7 @@ def test_an_endpoint_is_disabled_after_120_hours_of_failures(database: Database)
     assert failing(database, 119.9, 2)
     assert not failing(database, 120, 3)
 
-    (delivery,) = database.read_now(webhooks.page, PageOf(), by=acme.caller).items
+    (delivery,) = acme.read(webhooks.page, PageOf()).items
     assert delivery.disabled_reason == endpoint_health.FAILED_FOR_TOO_LONG
     notified = {row for row in database.read_now(lambda tx: tx.all(_notifications)) if row[2]}
     assert notified == {
@@ -460,11 +458,11 @@ def test_a_new_url_or_enabling_resets_an_endpoints_failures(
     acme = listening(database)
     a_request(database, acme, a_person(database, acme))
     failing(database, 0, 1)
-    (webhook,) = database.read_now(webhooks.page, PageOf(), by=acme.caller).items
+    (webhook,) = acme.read(webhooks.page, PageOf()).items
     if "is_active" in changes:
         off = {"is_active": False}
-        database.write_now(webhooks.update, webhook.id, off, by=acme.caller, now=NOW)
-    database.write_now(webhooks.update, webhook.id, changes, by=acme.caller, now=NOW)
+        acme.write(webhooks.update, webhook.id, off)
+    acme.write(webhooks.update, webhook.id, changes)
 
     assert failing(database, 120, 2)
 
@@ -473,7 +471,7 @@ def test_an_endpoint_whose_url_changes_concurrently_is_not_disabled(database: Da
     acme = listening(database)
     a_request(database, acme, a_person(database, acme))
     failing(database, 0, 1)
-    (webhook,) = database.read_now(webhooks.page, PageOf(), by=acme.caller).items
+    (webhook,) = acme.read(webhooks.page, PageOf()).items
     now = NOW + timedelta(hours=120)
     (delivery,) = claimed(database, now)
     changes = {"url": "https://new.example.com/"}
@@ -484,7 +482,7 @@ def test_an_endpoint_whose_url_changes_concurrently_is_not_disabled(database: Da
         lambda: recorded(database, delivery, FAILED, now),
     )
 
-    assert database.read_now(webhooks.get, webhook.id, by=acme.caller).is_active
+    assert acme.read(webhooks.get, webhook.id).is_active
 
 
 @pytest.mark.parametrize(
@@ -497,7 +495,7 @@ def test_disabling_and_changing_an_endpoint_do_not_deadlock(
     a_request(database, acme, a_person(database, acme))
     if hours:
         failing(database, 0, 1)
-    (webhook,) = database.read_now(webhooks.page, PageOf(), by=acme.caller).items
+    (webhook,) = acme.read(webhooks.page, PageOf()).items
     now = NOW + timedelta(hours=hours)
     (delivery,) = claimed(database, now)
 
@@ -511,7 +509,7 @@ def test_disabling_and_changing_an_endpoint_do_not_deadlock(
     )
 
     assert runs == 2
-    assert not database.read_now(webhooks.get, webhook.id, by=acme.caller).is_active
+    assert not acme.read(webhooks.get, webhook.id).is_active
 
 
 def test_recording_failures_of_two_endpoints_and_changing_one_do_not_deadlock(
@@ -520,11 +518,9 @@ def test_recording_failures_of_two_endpoints_and_changing_one_do_not_deadlock(
     acme = listening(database)
     a_request(database, acme, a_person(database, acme))
     failing(database, 0, 1)
-    (old,) = database.read_now(webhooks.page, PageOf(), by=acme.caller).items
+    (old,) = acme.read(webhooks.page, PageOf()).items
     now = NOW + timedelta(hours=120)
-    new, _ = database.write_now(
-        webhooks.create, "https://example.com/new", ["*"], by=acme.caller, now=now
-    )
+    new, _ = acme.write(webhooks.create, "https://example.com/new", ["*"], now=now)
     a_request(database, acme, a_person(database, acme), start_date=date(2026, 7, 6), now=now)
     claims = claimed(database, now)
     assert {delivery.webhook_id for delivery in claims} == {old.id, new.id}
@@ -539,7 +535,7 @@ def test_recording_failures_of_two_endpoints_and_changing_one_do_not_deadlock(
 
     # A third run means that the database ended a deadlock.
     assert runs == 2
-    assert not database.read_now(webhooks.get, old.id, by=acme.caller).is_active
+    assert not acme.read(webhooks.get, old.id).is_active
 
 
 def test_admins_are_notified_of_a_410(database: Database) -> None:

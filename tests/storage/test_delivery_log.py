@@ -87,7 +87,7 @@ def test_the_log_has_the_result_of_every_attempt(database: Database) -> None:
 
 def test_the_log_has_pages_and_filters_by_status_and_event(database: Database) -> None:
     acme, webhook = listening(database, requests=5)
-    database.write_now(delivery_log.ping, webhook.id, by=acme.caller, now=NOW)
+    acme.write(delivery_log.ping, webhook.id)
     attempt_due(database, FAILED, limit=2)
     attempt_due(database, DELIVERED, limit=8)
 
@@ -121,9 +121,7 @@ def test_a_redelivery_has_the_same_body_and_id(database: Database, first: Outcom
     (sent,) = attempt_due(database, first)
     later = timedelta(seconds=1)
 
-    again = database.write_now(
-        delivery_log.redeliver, webhook.id, sent.id, by=acme.caller, now=NOW + later
-    )
+    again = acme.write(delivery_log.redeliver, webhook.id, sent.id, now=NOW + later)
     (second,) = attempt_due(database, DELIVERED, after=later)
 
     assert (again.status, again.next_attempt_at) == ("pending", NOW + later)
@@ -139,9 +137,7 @@ def test_a_delivery_in_flight_is_not_redelivered(database: Database) -> None:
     acme, webhook = listening(database)
     (sent,) = database.write_now(delivery_queue.claim, limit=1, claim_id="one", now=NOW)
 
-    delivery = database.write_now(
-        delivery_log.redeliver, webhook.id, sent.id, by=acme.caller, now=NOW
-    )
+    delivery = acme.write(delivery_log.redeliver, webhook.id, sent.id)
 
     assert (delivery.status, delivery.next_attempt_at) == ("pending", None)
     assert database.write_now(delivery_queue.claim, limit=1, claim_id="two", now=NOW) == []
@@ -151,10 +147,10 @@ def test_a_disabled_webhook_gets_no_redelivery(database: Database) -> None:
     acme, webhook = listening(database)
     (sent,) = attempt_due(database, DELIVERED)
     off = {"is_active": False}
-    database.write_now(webhooks.update, webhook.id, off, by=acme.caller, now=NOW)
+    acme.write(webhooks.update, webhook.id, off)
 
     with pytest.raises(WebhookDisabled):
-        database.write_now(delivery_log.redeliver, webhook.id, sent.id, by=acme.caller, now=NOW)
+        acme.write(delivery_log.redeliver, webhook.id, sent.id)
 
 
 # Each is later than the wait after the attempt before; in all less than 120 hours.
@@ -170,7 +166,7 @@ def fail_all(database: Database, after: timedelta = timedelta()) -> None:
 
 def set_active(database: Database, acme: Acme, webhook: Webhook, *, is_active: bool) -> None:
     changes = {"is_active": is_active}
-    database.write_now(webhooks.update, webhook.id, changes, by=acme.caller, now=NOW)
+    acme.write(webhooks.update, webhook.id, changes)
 
 
 def redeliver_failed_of(
@@ -260,7 +256,7 @@ def test_failed_deliveries_are_redelivered_in_batches(database: Database) -> Non
 
 def test_pings_are_not_redelivered(database: Database) -> None:
     acme, webhook = listening(database, requests=0)
-    database.write_now(delivery_log.ping, webhook.id, by=acme.caller, now=NOW)
+    acme.write(delivery_log.ping, webhook.id)
     attempt_due(database, FAILED)
 
     assert redeliver_failed_of(database, acme, webhook).queued == 0
@@ -270,9 +266,7 @@ def test_a_webhooks_health_has_the_first_failure_and_the_next_attempt(database: 
     acme, webhook = listening(database)
 
     def health() -> WebhookHealth:
-        return database.read_now(endpoint_health.of_webhooks, [webhook.id], by=acme.caller)[
-            webhook.id
-        ]
+        return acme.read(endpoint_health.of_webhooks, [webhook.id])[webhook.id]
 
     assert health() == WebhookHealth(failing_since=None, next_attempt_at=NOW)
     attempt_due(database, FAILED)
@@ -309,7 +303,7 @@ def test_a_delivery_and_its_event_are_pruned_a_month_after_it_ended(
 def test_a_delivery_that_was_paused_for_a_month_fails(database: Database) -> None:
     acme, webhook = listening(database)
     off = {"is_active": False}
-    database.write_now(webhooks.update, webhook.id, off, by=acme.caller, now=NOW)
+    acme.write(webhooks.update, webhook.id, off)
 
     pruned = database.write_now(delivery_log.prune, now=NOW + A_MONTH)
 
@@ -324,7 +318,7 @@ def test_a_delivery_that_was_paused_for_a_month_fails(database: Database) -> Non
 def test_a_paused_delivery_that_is_claimed_concurrently_does_not_fail(database: Database) -> None:
     acme, webhook = listening(database)
     off, on = {"is_active": False}, {"is_active": True}
-    database.write_now(webhooks.update, webhook.id, off, by=acme.caller, now=NOW)
+    acme.write(webhooks.update, webhook.id, off)
 
     def enable_and_claim(tx: Transaction) -> None:
         webhooks.update(tx, webhook.id, on, by=acme.caller, now=NOW + A_MONTH)

@@ -139,7 +139,7 @@ def test_paused_deliveries_block_nothing_and_are_sent_once_enabled(
     (webhook,) = listening(database, acme)
     requests(database, acme, 2)
     off, on = {"is_active": False}, {"is_active": True}
-    database.write_now(webhooks.update, webhook.id, off, by=acme.caller, now=NOW)
+    acme.write(webhooks.update, webhook.id, off)
 
     assert claimed(database) == []
     assert database.read_now(delivery_queue.oldest_due_at) is None
@@ -147,14 +147,14 @@ def test_paused_deliveries_block_nothing_and_are_sent_once_enabled(
         due=0, in_flight=0, oldest_due_at=None
     )
 
-    database.write_now(webhooks.update, webhook.id, on, by=acme.caller, now=NOW)
+    acme.write(webhooks.update, webhook.id, on)
     assert len(claimed(database)) == 2
 
 
 def test_events_of_a_request_are_claimed_in_order(database: Database, acme: Acme) -> None:
     listening(database, acme, 2)
     request = approved_leave(database, acme, a_person(database, acme))
-    database.write_now(leave_requests.cancel, request.id, by=acme.caller, now=NOW)
+    acme.write(leave_requests.cancel, request.id)
 
     event_types = []
     while claims := claimed(database):

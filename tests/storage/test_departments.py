@@ -39,9 +39,7 @@ def test_a_change_is_stored_audited_and_visible(database: Database, acme: Acme) 
     database.read_now(organisation_config.of_organisation, acme.id)
 
     changes: dict[str, Any] = {"name": "Research", "default_leave_allowance_half_days": None}
-    after = database.write_now(
-        departments.update, department.id, changes, by=acme.caller, now=LATER
-    )
+    after = acme.write(departments.update, department.id, changes, now=LATER)
 
     assert after == replace(department, **changes, updated_at=LATER, version=2)
     assert (
@@ -65,15 +63,13 @@ def test_department_names_are_unique(database: Database, acme: Acme, name: str) 
     with pytest.raises(NameTaken) as refusal:
         a_department(database, acme, name=name)
     with pytest.raises(NameTaken):
-        database.write_now(departments.update, sales.id, {"name": name}, by=acme.caller, now=LATER)
+        acme.write(departments.update, sales.id, {"name": name}, now=LATER)
     with pytest.raises(NameTaken):
         dry_run(database, departments.update, sales.id, {"name": name}, by=acme.caller, now=LATER)
 
     assert (refusal.value.other_id, refusal.value.other_name) == (research.id, "Research")
     assert a_department(database, elsewhere, name=name).name == name.strip()
-    changed = database.write_now(
-        departments.update, research.id, {"name": name}, by=acme.caller, now=LATER
-    )
+    changed = acme.write(departments.update, research.id, {"name": name}, now=LATER)
     assert changed.name == name.strip()
 
 
@@ -89,9 +85,7 @@ def test_departments_that_had_one_name_before_can_still_be_changed(database: Dat
 
     change = {"default_leave_allowance_half_days": 40, "name": "Research"}
     for department in (first, second):
-        after = database.write_now(
-            departments.update, department.id, change, by=acme.caller, now=LATER
-        )
+        after = acme.write(departments.update, department.id, change, now=LATER)
         assert after.default_leave_allowance_half_days == 40
 
 
@@ -126,7 +120,7 @@ def test_wrong_fields_are_refused(
     database: Database, acme: Acme, fields: dict[str, Any], pointer: str, code: str | None
 ) -> None:
     with pytest.raises(InvalidInput) as refusal:
-        database.write_now(departments.create, fields, by=acme.caller, now=NOW)
+        acme.write(departments.create, fields)
 
     assert refusal.value.errors[0].pointer == pointer
     assert refusal.value.code == (code or "not_half_days")
@@ -140,13 +134,7 @@ def test_a_manager_is_of_the_organisation_and_not_archived(database: Database) -
 
     def code_for(manager_id: str) -> str:
         with pytest.raises(InvalidInput) as refusal:
-            database.write_now(
-                departments.update,
-                department.id,
-                {"manager_id": manager_id},
-                by=acme.caller,
-                now=NOW,
-            )
+            acme.write(departments.update, department.id, {"manager_id": manager_id})
         return refusal.value.code
 
     assert code_for(stranger.id) == "not_found"
@@ -156,10 +144,10 @@ def test_a_manager_is_of_the_organisation_and_not_archived(database: Database) -
 def test_an_empty_department_is_deleted(database: Database, acme: Acme) -> None:
     department = a_department(database, acme)
 
-    database.write_now(departments.delete, department.id, by=acme.caller, now=LATER)
+    acme.write(departments.delete, department.id, now=LATER)
 
     with pytest.raises(NotFound):
-        database.read_now(department_rows.get, department.id, by=acme.caller)
+        acme.read(department_rows.get, department.id)
     assert database.read_now(organisation_config.of_organisation, acme.id).departments == {}
     newest = audit_entries(database, acme.caller)[0]
     assert newest.action == "department.deleted"
@@ -171,20 +159,20 @@ def test_a_department_with_members_cannot_be_deleted(database: Database, acme: A
     ada = a_person(database, acme, department_id=department.id)
 
     with pytest.raises(InUse):
-        database.write_now(departments.delete, department.id, by=acme.caller, now=LATER)
+        acme.write(departments.delete, department.id, now=LATER)
 
-    database.write_now(people.update, ada.id, {"department_id": None}, by=acme.caller, now=LATER)
-    database.write_now(departments.delete, department.id, by=acme.caller, now=LATER)
+    acme.write(people.update, ada.id, {"department_id": None}, now=LATER)
+    acme.write(departments.delete, department.id, now=LATER)
 
 
 def test_a_department_with_future_members_cannot_be_deleted(database: Database, acme: Acme) -> None:
     department = a_department(database, acme)
     ada = a_person(database, acme)
     joins = {"department_id": department.id, "effective_from": LATER.date() + timedelta(days=1)}
-    database.write_now(people.update, ada.id, joins, by=acme.caller, now=LATER)
+    acme.write(people.update, ada.id, joins, now=LATER)
 
     with pytest.raises(InUse):
-        database.write_now(departments.delete, department.id, by=acme.caller, now=LATER)
+        acme.write(departments.delete, department.id, now=LATER)
 
 
 def test_former_members_keep_the_allowance_of_a_deleted_department(database: Database) -> None:
@@ -192,19 +180,17 @@ def test_former_members_keep_the_allowance_of_a_deleted_department(database: Dat
     department = a_department(database, acme, default_leave_allowance_half_days=60)
     ada = a_person(database, acme, department_id=department.id)
     leaves = {"department_id": None, "effective_from": date(2026, 4, 1)}
-    database.write_now(people.update, ada.id, leaves, by=acme.caller, now=LATER)
+    acme.write(people.update, ada.id, leaves, now=LATER)
 
     def remaining_half_days() -> int:
-        balance = database.read_now(ledgers.balance, ada.id, on=None, by=acme.caller, now=LATER)
+        balance = acme.read(ledgers.balance, ada.id, on=None, now=LATER)
         return balance.remaining_half_days
 
     # 90 days of 60 half-days and 275 of the organisation's 50, rounded up.
     assert remaining_half_days() == 53
-    database.write_now(departments.delete, department.id, by=acme.caller, now=LATER)
+    acme.write(departments.delete, department.id, now=LATER)
 
-    first, second = employment_terms.records_of(
-        database.read_now(people_rows.get, ada.id, by=acme.caller)
-    )
+    first, second = employment_terms.records_of(acme.read(people_rows.get, ada.id))
     assert (first.department_id, first.leave_allowance_half_days) == (None, 60)
     assert (second.department_id, second.leave_allowance_half_days) == (None, None)
     assert remaining_half_days() == 53
@@ -219,17 +205,17 @@ def test_a_department_with_archived_people_only_can_be_deleted(database: Databas
     elsewhere = a_department(database, acme, name="Sales")
     other = a_person(database, acme, department_id=elsewhere.id, status="archived")
 
-    database.write_now(departments.delete, department.id, by=acme.caller, now=LATER)
+    acme.write(departments.delete, department.id, now=LATER)
 
     for former in team:
-        person = database.read_now(people_rows.get, former.id, by=acme.caller)
+        person = acme.read(people_rows.get, former.id)
         assert (person.department_id, person.status, person.updated_at) == (None, "archived", LATER)
         assert person.version == former.version + 1
-        entries = database.read_now(audit.entries, PageOf(), by=acme.caller, subject_id=former.id)
+        entries = acme.read(audit.entries, PageOf(), subject_id=former.id)
         assert entries.items[0].changes == {
             "department_id": {"before": department.id, "after": None}
         }
-    assert database.read_now(people_rows.get, other.id, by=acme.caller) == other
+    assert acme.read(people_rows.get, other.id) == other
 
 
 def test_pages_are_in_the_order_of_creation(database: Database, acme: Acme) -> None:
@@ -238,10 +224,8 @@ def test_pages_are_in_the_order_of_creation(database: Database, acme: Acme) -> N
         for second in range(3)
     ]
 
-    first = database.read_now(department_rows.page, PageOf(limit=2), by=acme.caller)
-    second = database.read_now(
-        department_rows.page, PageOf(limit=2, cursor=first.next_cursor), by=acme.caller
-    )
+    first = acme.read(department_rows.page, PageOf(limit=2))
+    second = acme.read(department_rows.page, PageOf(limit=2, cursor=first.next_cursor))
 
     assert [department.id for department in (*first.items, *second.items)] == department_ids
     assert second.next_cursor is None

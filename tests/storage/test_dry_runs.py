@@ -31,7 +31,6 @@ from storage.calendars import feeds
 from storage.db.database import Database, Transaction
 from storage.db.pages import PageOf
 from storage.db.tables import TABLES, OrganisationRow
-from storage.keys import api_keys
 from storage.leave import leave_lists, ledgers
 from storage.outbox import organisation_config
 from storage.people import approvers, holiday_sets, people_lists
@@ -40,6 +39,7 @@ from tests.builders import (
     NOW,
     Acme,
     a_department,
+    a_key,
     a_person,
     a_request,
     a_webhook,
@@ -192,27 +192,14 @@ def a_scene(database: Database) -> Scene:
         )
     by = caller_for(acme, grace)
     database.write_now(feeds.create, None, by=by, now=NOW)
-    database.write_now(
-        api_keys.create_key,
-        for_user=grace.id,
-        name="ci",
-        scopes=["leave:read"],
-        variant=1,
-        expires_at=None,
-        by=by,
-        now=NOW,
-    )
-    french = database.write_now(holiday_sets.add, "FR", by=acme.caller, now=NOW)
-    icelandic = database.write_now(holiday_sets.add, "IS", by=acme.caller, now=NOW)
+    a_key(database, acme, grace)
+    french = acme.write(holiday_sets.add, "FR")
+    icelandic = acme.write(holiday_sets.add, "IS")
     british_set_id = own_set(database, acme)
     new = NewOverride(date=date(2026, 8, 6), name="Founders' day")
-    override = database.write_now(
-        holiday_overrides.add, british_set_id, new, by=acme.caller, now=NOW
-    )
+    override = acme.write(holiday_overrides.add, british_set_id, new)
     part_time = {"valid_from": date(2026, 8, 5), "working_days": ["friday"]}
-    _, record = database.write_now(
-        employment_records.add, grace.id, part_time, by=acme.caller, now=NOW
-    )
+    _, record = acme.write(employment_records.add, grace.id, part_time)
     return Scene(
         acme=acme,
         grace=grace,
@@ -235,13 +222,13 @@ def every_row(url: str) -> dict[str, list[str]]:
 
 
 def requests(database: Database, acme: Acme) -> dict[str, LeaveRequest]:
-    page = database.read_now(leave_lists.filtered, PageOf(limit=100), by=acme.caller)
+    page = acme.read(leave_lists.filtered, PageOf(limit=100))
     return {leave_request.id: leave_request for leave_request in page.items}
 
 
 def approver_ids(database: Database, acme: Acme) -> dict[str, list[str]]:
     """The approvers of every person's leave."""
-    everyone = database.read_now(people_lists.list_all, by=acme.caller)
+    everyone = acme.read(people_lists.list_all)
     approvers_of = database.read_now(
         approvers.of_people, acme.id, [user.id for user in everyone], today=LATER.date()
     )
@@ -258,9 +245,7 @@ def without_new_ids(effects: Effects) -> str:
 def current_balances(database: Database, effects: Effects, acme: Acme) -> list[int | None]:
     """The current balances of the people and days in the effects."""
     return [
-        database.read_now(
-            ledgers.balance, balance.user_id, on=balance.on, by=acme.caller, now=LATER
-        ).remaining_half_days
+        acme.read(ledgers.balance, balance.user_id, on=balance.on, now=LATER).remaining_half_days
         for balance in effects.balances
     ]
 
@@ -291,7 +276,7 @@ def test_a_dry_run_predicts_the_change_and_stores_nothing(
         balance.before_half_days for balance in predicted.balances
     ]
     done = EffectsRecorder()
-    database.write_now(partial(change, recorder=done), by=acme.caller, now=LATER)
+    acme.write(partial(change, recorder=done), now=LATER)
 
     assert without_new_ids(predicted) == without_new_ids(done.effects)
     assert current_balances(database, predicted, acme) == [

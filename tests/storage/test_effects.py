@@ -101,7 +101,7 @@ def test_a_dry_run_returns_the_balances_after_the_change(
 
     dry_run_effects = dry_run(database, change, by=acme.caller, now=LATER, **arguments)
     assert remaining(database, acme, (ada, hedy), days) == before
-    database.write_now(partial(change, **arguments), by=acme.caller, now=LATER)
+    acme.write(partial(change, **arguments), now=LATER)
 
     after = remaining(database, acme, (ada, hedy), days)
     assert {
@@ -163,7 +163,7 @@ def test_leave_years_that_begin_on_another_day_are_told_apart(database: Database
         (date(2026, 3, 1), TODAY): (40, None),
         (date(2026, 7, 1), date(2026, 7, 1)): (None, 40),
     }
-    database.write_now(people.update, ada.id, changes, by=acme.caller, now=LATER)
+    acme.write(people.update, ada.id, changes, now=LATER)
     days = (TODAY, date(2026, 7, 1))
     assert remaining(database, acme, [ada], days) == {(ada.id, TODAY): 50, (ada.id, days[1]): 40}
 

@@ -51,11 +51,11 @@ def test_a_token_belongs_to_its_owner(database: Database) -> None:
 
 def test_every_feed_has_a_token_of_its_own_that_may_be_seen_again(database: Database) -> None:
     acme = an_organisation(database)
-    first = database.write_now(feeds.create, None, by=acme.caller, now=NOW)
-    second = database.write_now(feeds.create, "Wall", by=acme.caller, now=NOW)
-    database.write_now(personal_token, by=acme.caller, now=NOW)
+    first = acme.write(feeds.create, None)
+    second = acme.write(feeds.create, "Wall")
+    acme.write(personal_token)
 
-    listed_feeds = database.read_now(feeds.page, PageOf(), by=acme.caller).items
+    listed_feeds = acme.read(feeds.page, PageOf()).items
 
     assert {feed.id: feed.token for feed in listed_feeds} == {
         first.id: first.token,
@@ -66,11 +66,11 @@ def test_every_feed_has_a_token_of_its_own_that_may_be_seen_again(database: Data
 
 def test_the_personal_token_cannot_be_revoked_as_a_feed(database: Database, acme: Acme) -> None:
     later = NOW + timedelta(hours=1)
-    token = database.write_now(personal_token, by=acme.caller, now=later)
+    token = acme.write(personal_token, now=later)
     entries = audit_entries(database, acme.caller)
 
     with pytest.raises(NotFound):
-        database.write_now(feeds.revoke, entries[0].subject_id, by=acme.caller, now=NOW)
+        acme.write(feeds.revoke, entries[0].subject_id)
 
     assert entries[0].subject_type == "calendar_feed"
     assert owner_of_feed(database, token).user_id == acme.owner.id
@@ -82,27 +82,27 @@ def test_two_first_reads_at_once_get_the_same_token(database: Database, acme: Ac
     overlapping(
         database,
         lambda tx: tokens.append(personal_token(tx, by=acme.caller, now=NOW)),
-        lambda: tokens.append(database.write_now(personal_token, by=acme.caller, now=NOW)),
+        lambda: tokens.append(acme.write(personal_token)),
     )
 
-    assert tokens[0] == tokens[1] == database.read_now(find_personal_token, by=acme.caller)
+    assert tokens[0] == tokens[1] == acme.read(find_personal_token)
 
 
 def test_regenerating_kills_the_old_personal_token_and_no_other(database: Database) -> None:
     acme = an_organisation(database)
-    feed = database.write_now(feeds.create, None, by=acme.caller, now=NOW)
-    old = database.write_now(personal_token, by=acme.caller, now=NOW)
+    feed = acme.write(feeds.create, None)
+    old = acme.write(personal_token)
 
-    new = database.write_now(feeds.regenerate_personal, by=acme.caller, now=NOW)
+    new = acme.write(feeds.regenerate_personal)
 
-    assert database.write_now(personal_token, by=acme.caller, now=NOW) == new
+    assert acme.write(personal_token) == new
     assert owner_of_feed(database, new).user_id == acme.owner.id
     assert owner_of_feed(database, feed.token).user_id == acme.owner.id
     assert database.read_now(feed_owners.find_by_token, old) is None
 
 
 def test_a_first_token_may_come_from_regenerating(database: Database, acme: Acme) -> None:
-    token = database.write_now(feeds.regenerate_personal, by=acme.caller, now=NOW)
+    token = acme.write(feeds.regenerate_personal)
 
     assert owner_of_feed(database, token).user_id == acme.owner.id
 
@@ -113,9 +113,9 @@ def test_all_feeds_of_one_person_are_revoked_together(database: Database) -> Non
     by = caller_for(acme, ada)
     feed = database.write_now(feeds.create, None, by=by, now=NOW)
     token = database.write_now(personal_token, by=by, now=NOW)
-    owners_token = database.write_now(personal_token, by=acme.caller, now=NOW)
+    owners_token = acme.write(personal_token)
 
-    count = database.write_now(feeds.revoke_all, ada.id, by=acme.caller, now=NOW)
+    count = acme.write(feeds.revoke_all, ada.id)
 
     assert count == 2
     assert owner_of_feed(database, owners_token).user_id == acme.owner.id
@@ -124,16 +124,14 @@ def test_all_feeds_of_one_person_are_revoked_together(database: Database) -> Non
 
 
 def test_a_person_has_a_bounded_number_of_feeds(database: Database, acme: Acme) -> None:
-    database.write_now(personal_token, by=acme.caller, now=NOW)
-    created_feeds = [
-        database.write_now(feeds.create, None, by=acme.caller, now=NOW) for _ in range(MAX_FEEDS)
-    ]
+    acme.write(personal_token)
+    created_feeds = [acme.write(feeds.create, None) for _ in range(MAX_FEEDS)]
 
     with pytest.raises(TooManyFeeds):
-        database.write_now(feeds.create, None, by=acme.caller, now=NOW)
+        acme.write(feeds.create, None)
 
-    database.write_now(feeds.revoke, created_feeds[0].id, by=acme.caller, now=NOW)
-    database.write_now(feeds.create, None, by=acme.caller, now=NOW)
+    acme.write(feeds.revoke, created_feeds[0].id)
+    acme.write(feeds.create, None)
 
 
 def test_the_system_has_no_feed(database: Database, acme: Acme) -> None:
@@ -149,13 +147,11 @@ def delete_department(organisation_id: Param[str], department_id: Param[str]) ->
 
 
 def a_link(database: Database, acme: Acme, **settings: object) -> DisplayLink:
-    return database.write_now(
-        display_links.create, {"name": "Kitchen", **settings}, by=acme.caller, now=NOW
-    )
+    return acme.write(display_links.create, {"name": "Kitchen", **settings})
 
 
 def all_links(database: Database, acme: Acme) -> list[DisplayLink]:
-    return database.read_now(display_links.page, PageOf(limit=100), by=acme.caller).items
+    return acme.read(display_links.page, PageOf(limit=100)).items
 
 
 def opens(database: Database, link: DisplayLink) -> bool:
@@ -167,10 +163,8 @@ def test_a_link_is_read_again_with_its_token_and_audited_without(database: Datab
     labs = a_department(database, acme)
 
     kitchen, lab = a_link(database, acme), a_link(database, acme, name="Lab", department_id=labs.id)
-    renamed = database.write_now(
-        display_links.update, lab.id, {"name": "Labs"}, by=acme.caller, now=NOW
-    )
-    database.write_now(display_links.revoke, kitchen.id, by=acme.caller, now=NOW)
+    renamed = acme.write(display_links.update, lab.id, {"name": "Labs"})
+    acme.write(display_links.revoke, kitchen.id)
 
     assert all_links(database, acme) == [renamed]
     assert (renamed.token, renamed.department_id, renamed.version) == (lab.token, labs.id, 2)
@@ -194,7 +188,7 @@ def test_a_department_takes_its_links_with_it(database: Database, acme: Acme) ->
     of_labs, of_shop = (a_link(database, acme, department_id=each.id) for each in (labs, shop))
     kitchen = a_link(database, acme)
 
-    database.write_now(departments.delete, labs.id, by=acme.caller, now=NOW)
+    acme.write(departments.delete, labs.id)
     # As a process of a version without display links deletes it.
     database.write_now(
         lambda tx: tx.change(delete_department, organisation_id=acme.id, department_id=shop.id)
@@ -212,7 +206,7 @@ def test_a_link_outlives_the_admin_who_created_it(database: Database, acme: Acme
         display_links.create, {"name": "Kitchen"}, by=caller_for(acme, admin), now=NOW
     )
 
-    database.write_now(people_status.archive, admin.id, by=acme.caller, now=NOW)
+    acme.write(people_status.archive, admin.id)
 
     assert opens(database, link)
 
@@ -223,5 +217,5 @@ def test_an_organisation_has_a_bounded_number_of_links(database: Database, acme:
 
     with pytest.raises(TooManyDisplayLinks):
         a_link(database, acme)
-    database.write_now(display_links.revoke, link.id, by=acme.caller, now=NOW)
+    acme.write(display_links.revoke, link.id)
     a_link(database, acme)

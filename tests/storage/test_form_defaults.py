@@ -69,7 +69,7 @@ def test_a_type_that_is_no_longer_in_use_is_not_offered(database: Database) -> N
     ada = a_person(database, acme)
     a_request(database, acme, ada, code="unpaid")
     unpaid = type_id(database, acme, "unpaid")
-    database.write_now(leave_types.update, unpaid, {"is_archived": True}, by=acme.caller, now=NOW)
+    acme.write(leave_types.update, unpaid, {"is_archived": True})
 
     assert code_of(defaults(database, acme, ada)[0]) == "annual"
 
@@ -90,7 +90,7 @@ def test_without_a_type_that_deducts_a_first_request_is_for_a_planned_one(
     database: Database, acme: Acme, ada: User
 ) -> None:
     annual = type_id(database, acme)
-    database.write_now(leave_types.delete, annual, by=acme.caller, now=NOW)
+    acme.write(leave_types.delete, annual)
 
     assert code_of(defaults(database, acme, ada)[0]) == "unpaid"
 
@@ -99,7 +99,7 @@ def test_leave_that_others_recorded_does_not_change_the_offered_type(database: D
     acme = an_organisation(database)
     ada = a_person(database, acme)
     sick = Draft(leave_type_id=type_id(database, acme, "sick"), start_date=TODAY, end_date=TODAY)
-    database.write_now(leave_requests.create, by=acme.caller, draft=sick, user_id=ada.id, now=NOW)
+    acme.write(leave_requests.create, draft=sick, user_id=ada.id)
 
     assert code_of(defaults(database, acme, ada)[0]) == "annual"
 

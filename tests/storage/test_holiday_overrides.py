@@ -51,12 +51,12 @@ def added(
 ) -> HolidayOverride:
     new = NewOverride(date=day, name=name, is_holiday=is_holiday, half=half, every_year=every_year)
     set_id = own_set(database, acme, code).id
-    return database.write_now(holiday_overrides.add, set_id, new, by=acme.caller, now=NOW)
+    return acme.write(holiday_overrides.add, set_id, new)
 
 
 def removed(database: Database, acme: Acme, override_id: str, code: str = "GB") -> None:
     set_id = own_set(database, acme, code).id
-    database.write_now(holiday_overrides.remove, set_id, override_id, by=acme.caller, now=NOW)
+    acme.write(holiday_overrides.remove, set_id, override_id)
 
 
 def on(database: Database, acme: Acme, day: date) -> HolidayOnDate | None:
@@ -126,7 +126,7 @@ def test_removing_the_morning_keeps_the_afternoon(database: Database, acme: Acme
 
 
 def test_there_is_one_override_for_each_date(database: Database, acme: Acme) -> None:
-    database.write_now(holiday_sets.add, "FR", by=acme.caller, now=NOW)
+    acme.write(holiday_sets.add, "FR")
 
     codes = at_once(*[lambda: added(database, acme, MARKET_DAY)] * 4)
 
@@ -138,10 +138,8 @@ def test_overrides_are_listed_by_date(database: Database, acme: Acme) -> None:
     set_id = own_set(database, acme).id
     later, earlier = added(database, acme, CHRISTMAS), added(database, acme, MARKET_DAY)
 
-    first = database.read_now(holiday_overrides.page, set_id, PageOf(limit=1), by=acme.caller)
-    second = database.read_now(
-        holiday_overrides.page, set_id, PageOf(limit=1, cursor=first.next_cursor), by=acme.caller
-    )
+    first = acme.read(holiday_overrides.page, set_id, PageOf(limit=1))
+    second = acme.read(holiday_overrides.page, set_id, PageOf(limit=1, cursor=first.next_cursor))
 
     assert (first.items, second.items) == ([earlier], [later])
     assert second.next_cursor is None
@@ -164,9 +162,7 @@ def test_invalid_overrides_are_rejected(
     new = replace(NewOverride(date=MARKET_DAY, name="Market day"), **wrong)
     set_id = own_set(database, acme).id
 
-    refused = errors_of(
-        lambda: database.write_now(holiday_overrides.add, set_id, new, by=acme.caller, now=NOW)
-    )
+    refused = errors_of(lambda: acme.write(holiday_overrides.add, set_id, new))
 
     assert refused == [error]
 
@@ -188,19 +184,13 @@ def test_a_set_has_a_limit_of_overrides(database: Database, acme: Acme) -> None:
 
 def test_another_organisations_sets_and_overrides_are_unknown(database: Database) -> None:
     acme, globex = an_organisation(database), an_organisation(database, name="Globex")
-    database.write_now(holiday_sets.add, "FR", by=acme.caller, now=NOW)
+    acme.write(holiday_sets.add, "FR")
     theirs = own_set(database, globex).id
     override = added(database, globex, MARKET_DAY)
     ours = added(database, acme, MARKET_DAY)
 
     with pytest.raises(NotFound):
-        database.write_now(
-            holiday_overrides.add,
-            theirs,
-            NewOverride(date=CHRISTMAS, name="x"),
-            by=acme.caller,
-            now=NOW,
-        )
+        acme.write(holiday_overrides.add, theirs, NewOverride(date=CHRISTMAS, name="x"))
     codes = codes_of(
         lambda: removed(database, acme, override.id),
         lambda: removed(database, acme, ours.id, code="FR"),
@@ -210,24 +200,24 @@ def test_another_organisations_sets_and_overrides_are_unknown(database: Database
 
 
 def test_an_unused_set_is_deleted_with_its_overrides(database: Database, acme: Acme) -> None:
-    database.write_now(holiday_sets.add, "FR", by=acme.caller, now=NOW)
+    acme.write(holiday_sets.add, "FR")
     france = own_set(database, acme, "FR")
     added(database, acme, MARKET_DAY, code="FR")
     ada = a_person(database, acme, public_holiday_country_code="FR")
 
     def delete(set_id: str) -> None:
-        database.write_now(holiday_set_changes.remove, set_id, by=acme.caller, now=NOW)
+        acme.write(holiday_set_changes.remove, set_id)
 
     own = own_set(database, acme).id
     assert codes_of(lambda: delete(own), lambda: delete(france.id)) == ["holiday_set_in_use"] * 2
-    database.write_now(people_status.archive, ada.id, by=acme.caller, now=NOW)
+    acme.write(people_status.archive, ada.id)
     delete(france.id)
 
     config = database.read_now(organisation_config.of_organisation, acme.id)
     assert [holiday_set.country_code for holiday_set in config.holiday_sets.values()] == ["GB"]
     assert config.overrides == {}
     assert codes_of(lambda: delete(france.id)) == ["not_found"]
-    database.write_now(holiday_sets.add, "FR", by=acme.caller, now=NOW)
+    acme.write(holiday_sets.add, "FR")
     assert database.read_now(organisation_config.of_organisation, acme.id).overrides == {}
 
 
@@ -235,20 +225,20 @@ def test_the_set_of_a_former_country_can_be_deleted(database: Database, acme: Ac
     britain = own_set(database, acme).id
     change = {"country_code": "IE"}
 
-    database.write_now(organisation_settings.update, change, by=acme.caller, now=NOW)
-    database.write_now(holiday_set_changes.remove, britain, by=acme.caller, now=NOW)
+    acme.write(organisation_settings.update, change)
+    acme.write(holiday_set_changes.remove, britain)
 
     config = database.read_now(organisation_config.of_organisation, acme.id)
     assert [holiday_set.country_code for holiday_set in config.holiday_sets.values()] == ["IE"]
 
 
 def test_overrides_are_audited(database: Database, acme: Acme) -> None:
-    database.write_now(holiday_sets.add, "FR", by=acme.caller, now=NOW)
+    acme.write(holiday_sets.add, "FR")
     override = added(database, acme, MARKET_DAY, half="am", code="FR")
     removed(database, acme, override.id, code="FR")
     added(database, acme, CHRISTMAS, code="FR")
     france = own_set(database, acme, "FR").id
-    database.write_now(holiday_set_changes.remove, france, by=acme.caller, now=NOW)
+    acme.write(holiday_set_changes.remove, france)
 
     entries = {
         (entry.action, entry.subject_id): entry.changes
@@ -347,9 +337,7 @@ def test_both_overrides_of_a_day_are_paged(database: Database, acme: Acme) -> No
     listed: list[HolidayOverride] = []
     cursor = None
     while True:
-        page = database.read_now(
-            holiday_overrides.page, set_id, PageOf(limit=1, cursor=cursor), by=acme.caller
-        )
+        page = acme.read(holiday_overrides.page, set_id, PageOf(limit=1, cursor=cursor))
         listed += page.items
         cursor = page.next_cursor
         if cursor is None:

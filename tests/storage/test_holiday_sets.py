@@ -39,7 +39,7 @@ MARKET_DAY = date(2026, 6, 10)
 
 
 def added(database: Database, acme: Acme, country_code: str) -> HolidaySet:
-    return database.write_now(holiday_sets.add, country_code, by=acme.caller, now=LATER)
+    return acme.write(holiday_sets.add, country_code, now=LATER)
 
 
 def an_override(
@@ -55,7 +55,7 @@ def an_override(
     config = database.read_now(organisation_config.of_organisation, acme.id)
     new = NewOverride(date=day, name=name, is_holiday=is_holiday, half=half)
     set_id = next(iter(config.holiday_sets))
-    database.write_now(holiday_overrides.add, set_id, new, by=acme.caller, now=NOW)
+    acme.write(holiday_overrides.add, set_id, new)
 
 
 def holidays_on(database: Database, acme: Acme, day: date, code: str = "GB") -> Any:
@@ -73,7 +73,7 @@ def test_a_country_is_added_once(database: Database, acme: Acme) -> None:
         lambda: added(database, acme, "GB"),
     )
     assert codes == ["already_exists"] * 3
-    sets = database.read_now(holiday_sets.page, PageOf(), by=acme.caller).items
+    sets = acme.read(holiday_sets.page, PageOf()).items
     assert [holiday_set.country_code for holiday_set in sets] == ["GB", "DE-BY"]
     assert sets[1] == holiday_set
 
@@ -92,10 +92,8 @@ def test_pages_belong_to_one_organisation(database: Database) -> None:
     added(database, globex, "FR")
     added(database, acme, "DE")
 
-    first = database.read_now(holiday_sets.page, PageOf(limit=1), by=acme.caller)
-    second = database.read_now(
-        holiday_sets.page, PageOf(limit=1, cursor=first.next_cursor), by=acme.caller
-    )
+    first = acme.read(holiday_sets.page, PageOf(limit=1))
+    second = acme.read(holiday_sets.page, PageOf(limit=1, cursor=first.next_cursor))
 
     assert [holiday_set.country_code for holiday_set in (*first.items, *second.items)] == [
         "GB",
@@ -187,16 +185,14 @@ EVE = date(2026, 12, 24)
 
 
 def chosen(database: Database, acme: Acme, set_id: str, *categories: str) -> HolidaySet:
-    return database.write_now(
-        holiday_set_changes.change_categories, set_id, categories, by=acme.caller, now=LATER
-    )
+    return acme.write(holiday_set_changes.change_categories, set_id, categories, now=LATER)
 
 
 def test_a_swedish_organisation_has_its_eves_off(database: Database) -> None:
     acme = an_organisation(database, country_code="SE")
     ada = a_person(database, acme)
 
-    (holiday_set,) = database.read_now(holiday_sets.page, PageOf(), by=acme.caller).items
+    (holiday_set,) = acme.read(holiday_sets.page, PageOf()).items
     eve = a_request(database, acme, ada, start_date=date(2026, 12, 23), end_date=EVE)
 
     assert holiday_set.categories == ("public", "de_facto")
@@ -206,7 +202,7 @@ def test_a_swedish_organisation_has_its_eves_off(database: Database) -> None:
 def test_the_categories_of_a_set_are_chosen_once_and_leave_follows(database: Database) -> None:
     acme = an_organisation(database, country_code="SE")
     ada = a_person(database, acme)
-    (holiday_set,) = database.read_now(holiday_sets.page, PageOf(), by=acme.caller).items
+    (holiday_set,) = acme.read(holiday_sets.page, PageOf()).items
     week = a_request(
         database, acme, ada, start_date=date(2027, 12, 23), end_date=date(2027, 12, 31)
     )
@@ -230,7 +226,7 @@ def test_the_categories_of_a_set_are_chosen_once_and_leave_follows(database: Dat
 def test_categories_are_changed_by_admins_and_only_to_known_ones(database: Database) -> None:
     acme = an_organisation(database, country_code="SE")
     ada = a_person(database, acme)
-    (holiday_set,) = database.read_now(holiday_sets.page, PageOf(), by=acme.caller).items
+    (holiday_set,) = acme.read(holiday_sets.page, PageOf()).items
 
     def change(*categories: str, by: Caller, set_id: str = holiday_set.id) -> None:
         database.write_now(
@@ -268,7 +264,7 @@ def test_a_set_with_other_categories_recalculates_leave_of_people_who_have_its_c
     )
     assert [effect.after.counted_halves for effect in effects.leave] == ["33"]
     assert as_it_is(database, acme, eve) == eve
-    database.write_now(holiday_set_changes.add, "SE", ["public"], by=acme.caller, now=LATER)
+    acme.write(holiday_set_changes.add, "SE", ["public"], now=LATER)
     assert as_it_is(database, acme, eve).counted_halves == "33"
 
 
@@ -277,6 +273,6 @@ def test_an_override_of_a_customary_day_has_its_name(database: Database) -> None
     (set_id,) = database.read_now(organisation_config.of_organisation, acme.id).holiday_sets
     new = NewOverride(date=EVE, is_holiday=False)
 
-    override = database.write_now(holiday_overrides.add, set_id, new, by=acme.caller, now=LATER)
+    override = acme.write(holiday_overrides.add, set_id, new, now=LATER)
 
     assert override.name == "Christmas Eve"

@@ -44,7 +44,7 @@ def test_members_list_their_own_requests_and_admins_all(database: Database) -> N
     a_request(database, other, a_person(database, other))
 
     own = database.read_now(leave_lists.filtered, PageOf(), by=caller_for(acme, ada))
-    all_ = database.read_now(leave_lists.filtered, PageOf(), by=acme.caller)
+    all_ = acme.read(leave_lists.filtered, PageOf())
 
     assert [request.id for request in own.items] == [mine.id]
     assert {request.id for request in all_.items} == {mine.id, theirs.id}
@@ -90,7 +90,7 @@ def test_a_departments_leave_is_listed(database: Database, acme: Acme) -> None:
     mine = a_request(database, acme, ada)
     a_request(database, acme, a_person(database, acme))
 
-    page = database.read_now(leave_lists.filtered, PageOf(), by=acme.caller, department_id=team.id)
+    page = acme.read(leave_lists.filtered, PageOf(), department_id=team.id)
 
     assert [request.id for request in page.items] == [mine.id]
 
@@ -108,14 +108,12 @@ def test_pages_show_every_request_once_while_rows_are_added(
             start_date=date(2026, 8, 3) + timedelta(days=number // 3),
             now=NOW + timedelta(minutes=number // 2),
         )
-    before = database.read_now(leave_lists.filtered, PageOf(limit=100), by=acme.caller, sort=sort)
+    before = acme.read(leave_lists.filtered, PageOf(limit=100), sort=sort)
 
     met: list[str] = []
     cursor = None
     for number in range(5):
-        page = database.read_now(
-            leave_lists.filtered, PageOf(limit=2, cursor=cursor), by=acme.caller, sort=sort
-        )
+        page = acme.read(leave_lists.filtered, PageOf(limit=2, cursor=cursor), sort=sort)
         met += [request.id for request in page.items]
         cursor = page.next_cursor
         a_request(
@@ -149,10 +147,9 @@ def test_pages_have_every_request_of_the_days_once(
     for department_id in (None, team.id):
         page, listed = PageOf(limit=50), list[str]()
         while True:
-            found = database.read_now(
+            found = acme.read(
                 leave_lists.filtered,
                 page,
-                by=acme.caller,
                 sort=sort,
                 first_day=first_day,
                 last_day=last_day,
@@ -231,12 +228,12 @@ def test_a_filter_by_an_unknown_id_is_not_found(database: Database) -> None:
 def test_a_changed_cursor_is_unusable(database: Database, acme: Acme, ada: User) -> None:
     for day in (3, 4):
         a_request(database, acme, ada, start_date=date(2026, 8, day))
-    cursor = database.read_now(leave_lists.filtered, PageOf(limit=1), by=acme.caller).next_cursor
+    cursor = acme.read(leave_lists.filtered, PageOf(limit=1)).next_cursor
     assert cursor is not None
 
     for altered in (f"{cursor}=", f"{cursor}!", f" {cursor}", f"{cursor[:5]}\n{cursor[5:]}"):
         with pytest.raises(UnusableCursor):
-            database.read_now(leave_lists.filtered, PageOf(limit=1, cursor=altered), by=acme.caller)
+            acme.read(leave_lists.filtered, PageOf(limit=1, cursor=altered))
 
 
 def test_a_cursor_is_bound_to_its_filters_and_organisation(database: Database) -> None:
@@ -244,7 +241,7 @@ def test_a_cursor_is_bound_to_its_filters_and_organisation(database: Database) -
     ada = a_person(database, acme)
     for day in (3, 4):
         a_request(database, acme, ada, start_date=date(2026, 8, day))
-    cursor = database.read_now(leave_lists.filtered, PageOf(limit=1), by=acme.caller).next_cursor
+    cursor = acme.read(leave_lists.filtered, PageOf(limit=1)).next_cursor
     assert cursor is not None
     altered = ("A" if cursor[0] != "A" else "B") + cursor[1:]
 
@@ -284,10 +281,9 @@ def test_the_visible_lists_date_filters_exclude_the_day_itself(database: Databas
     for day in (3, 4, 5):
         a_request(database, acme, ada, start_date=date(2026, 8, day))
 
-    page = database.read_now(
+    page = acme.read(
         leave_lists.visible,
         PageOf(),
-        by=acme.caller,
         now=NOW,
         starts_after=date(2026, 8, 3),
         starts_before=date(2026, 8, 5),
@@ -299,7 +295,7 @@ def test_the_visible_lists_date_filters_exclude_the_day_itself(database: Databas
 def test_a_malformed_id_is_not_found(database: Database, acme: Acme) -> None:
     for request_id in ("", "x", "019e8269-4e80-7e8f-9eff-078e9174496d", "'; DROP TABLE users"):
         with pytest.raises(NotFound):
-            database.read_now(leave_rows.get, request_id, by=acme.caller, now=NOW)
+            acme.read(leave_rows.get, request_id, now=NOW)
 
 
 def test_the_decider_still_sees_the_request_of_a_person_with_another_manager(
@@ -313,7 +309,7 @@ def test_the_decider_still_sees_the_request_of_a_person_with_another_manager(
     )
     by = caller_for(acme, grace)
     database.write_now(decisions.approve, request.id, by=by, now=NOW)
-    database.write_now(people.update, ada.id, {"manager_id": None}, by=acme.caller, now=NOW)
+    acme.write(people.update, ada.id, {"manager_id": None})
 
     listed = database.read_now(leave_lists.visible, PageOf(), by=by, now=NOW)
 

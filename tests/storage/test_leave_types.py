@@ -73,7 +73,7 @@ def test_a_type_needs_only_a_name(database: Database, acme: Acme) -> None:
         True,
         True,
     )
-    assert database.read_now(leave_types.get, leave_type.id, by=acme.caller) == leave_type
+    assert acme.read(leave_types.get, leave_type.id) == leave_type
     assert config_of(database, acme).leave_types[leave_type.id] == leave_type
 
 
@@ -94,7 +94,7 @@ def test_every_field_is_stored_in_its_normal_form(database: Database, acme: Acme
         max_consecutive_days=5,
     )
 
-    stored = database.read_now(leave_types.get, leave_type.id, by=acme.caller)
+    stored = acme.read(leave_types.get, leave_type.id)
     assert stored == leave_type
     assert (stored.code, stored.colour, stored.emoji) == ("study_2", "#aabbcc", "books")
 
@@ -136,9 +136,7 @@ def test_a_code_is_unique_in_the_organisation(database: Database, acme: Acme) ->
     with pytest.raises(CodeTaken):
         a_leave_type(database, acme, code="annual")
     with pytest.raises(CodeTaken):
-        database.write_now(
-            leave_types.update, study.id, {"code": "sick"}, by=acme.caller, now=LATER
-        )
+        acme.write(leave_types.update, study.id, {"code": "sick"}, now=LATER)
 
 
 @pytest.mark.parametrize("name", ["Annual leave", "  ANNUAL   leave ", "Ａnnual leave"])
@@ -150,7 +148,7 @@ def test_two_types_in_use_never_have_the_same_name(database: Database, name: str
     with pytest.raises(NameTaken) as refusal:
         a_leave_type(database, acme, name=name, code="other")
     with pytest.raises(NameTaken) as changed:
-        database.write_now(leave_types.update, study.id, {"name": name}, by=acme.caller, now=LATER)
+        acme.write(leave_types.update, study.id, {"name": name}, now=LATER)
 
     assert {refusal.value.other_id, changed.value.other_id} == {annual}
 
@@ -159,7 +157,7 @@ def test_the_name_of_an_archived_type_can_be_used_until_it_is_restored(database:
     acme = an_organisation(database)
 
     def change(leave_type_id: str, **changes: Any) -> None:
-        database.write_now(leave_types.update, leave_type_id, changes, by=acme.caller, now=LATER)
+        acme.write(leave_types.update, leave_type_id, changes, now=LATER)
 
     former = a_leave_type(database, acme)
     change(former.id, is_archived=True)
@@ -198,12 +196,8 @@ def test_a_type_keeps_an_emoji_that_is_invalid_today(database: Database, acme: A
     )
     assert older == 1
 
-    changed = database.write_now(
-        leave_types.update,
-        study.id,
-        {"emoji": "acme_party", "requires_note": True},
-        by=acme.caller,
-        now=LATER,
+    changed = acme.write(
+        leave_types.update, study.id, {"emoji": "acme_party", "requires_note": True}, now=LATER
     )
 
     assert (changed.emoji, changed.requires_note) == ("acme_party", True)
@@ -212,9 +206,7 @@ def test_a_type_keeps_an_emoji_that_is_invalid_today(database: Database, acme: A
 def test_a_change_is_stored_and_audited(database: Database, acme: Acme) -> None:
     study = a_leave_type(database, acme)
 
-    after = database.write_now(
-        leave_types.update, study.id, {"min_notice_days": 7}, by=acme.caller, now=LATER
-    )
+    after = acme.write(leave_types.update, study.id, {"min_notice_days": 7}, now=LATER)
 
     assert after == replace(study, min_notice_days=7, updated_at=LATER, version=2)
     assert config_of(database, acme).leave_types[study.id] == after
@@ -228,7 +220,7 @@ def test_a_change_is_stored_and_audited(database: Database, acme: Acme) -> None:
 def test_an_unused_type_is_deleted(database: Database, acme: Acme) -> None:
     study = a_leave_type(database, acme)
 
-    deleted = database.write_now(leave_types.delete, study.id, by=acme.caller, now=LATER)
+    deleted = acme.write(leave_types.delete, study.id, now=LATER)
 
     assert deleted is None
     assert study.id not in config_of(database, acme).leave_types
@@ -239,17 +231,15 @@ def test_a_limited_number_of_types_is_in_use(database: Database, acme: Acme) -> 
     archived = a_leave_type(database, acme, name="Sabbatical", is_archived=True)
 
     def restore() -> LeaveType:
-        return database.write_now(
-            leave_types.update, archived.id, {"is_archived": False}, by=acme.caller, now=LATER
-        )
+        return acme.write(leave_types.update, archived.id, {"is_archived": False}, now=LATER)
 
     with pytest.raises(leave_types.TooManyLeaveTypes):
         a_leave_type(database, acme, name="Study")
     with pytest.raises(leave_types.TooManyLeaveTypes):
         restore()
     changed = {"name": "Leave of another name"}
-    database.write_now(leave_types.update, kept[0].id, changed, by=acme.caller, now=LATER)
-    database.write_now(leave_types.delete, kept[1].id, by=acme.caller, now=LATER)
+    acme.write(leave_types.update, kept[0].id, changed, now=LATER)
+    acme.write(leave_types.delete, kept[1].id, now=LATER)
     assert not restore().is_archived
 
 
@@ -257,11 +247,9 @@ def test_a_used_type_is_archived_and_can_be_restored(database: Database, acme: A
     study = a_leave_type(database, acme)
     a_request_of(database, acme, study)
 
-    deleted = database.write_now(leave_types.delete, study.id, by=acme.caller, now=LATER)
-    again = database.write_now(leave_types.delete, study.id, by=acme.caller, now=LATER)
-    back = database.write_now(
-        leave_types.update, study.id, {"is_archived": False}, by=acme.caller, now=LATER
-    )
+    deleted = acme.write(leave_types.delete, study.id, now=LATER)
+    again = acme.write(leave_types.delete, study.id, now=LATER)
+    back = acme.write(leave_types.update, study.id, {"is_archived": False}, now=LATER)
 
     assert deleted == replace(study, is_archived=True, updated_at=LATER, version=2)
     assert again == deleted
@@ -312,7 +300,7 @@ def test_an_unknown_word_is_refused(database: Database) -> None:
 
 def test_an_unknown_word_is_refused_with_the_known_codes(database: Database, acme: Acme) -> None:
     study = a_leave_type(database, acme)
-    database.write_now(leave_types.update, study.id, {"is_archived": True}, by=acme.caller, now=NOW)
+    acme.write(leave_types.update, study.id, {"is_archived": True})
 
     with pytest.raises(InvalidInput) as refused:
         leave_types.by_word(config_of(database, acme), "annul")
@@ -342,7 +330,7 @@ def test_balances_rise_when_a_type_stops_using_the_allowance(database: Database)
     (balance,) = effects.balances
     assert (balance.user_id, balance.before_half_days, balance.after_half_days) == (ada.id, 40, 50)
     assert effects.affects_others
-    kept = database.read_now(leave_types.get, type_id(database, acme), by=acme.caller)
+    kept = acme.read(leave_types.get, type_id(database, acme))
     assert kept.deducts_allowance
 
 

@@ -190,7 +190,7 @@ def test_every_card_is_refreshed(setting: Setting) -> None:
         Outcome(verdict="delivered", sent_card=SentCard(message=CARD, version=request.version)),
     )
 
-    setting.database.write_now(decisions.approve, request.id, by=setting.acme.caller, now=NOW)
+    setting.acme.write(decisions.approve, request.id)
 
     assert [notification.user_id for notification in setting.claim(claim_id="two")] == [
         setting.grace.id

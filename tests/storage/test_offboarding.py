@@ -15,7 +15,7 @@ from storage.calendars import feeds
 from storage.db.compiled import Param, compiled
 from storage.db.database import Database
 from storage.db.tables import NotificationRow, OrganisationRow
-from storage.keys import api_keys, authentication
+from storage.keys import authentication
 from storage.leave import leave_requests
 from storage.leave.drafts import Draft
 from storage.outbox import organisation_config
@@ -24,6 +24,7 @@ from tests.builders import (
     NOW,
     Acme,
     a_department,
+    a_key,
     a_person,
     a_request,
     an_organisation,
@@ -45,7 +46,7 @@ LATER = NOW + timedelta(hours=1)
 
 
 def archived(database: Database, acme: Acme, user: User, now: datetime = LATER) -> None:
-    database.write_now(people_status.archive, user.id, by=acme.caller, now=now)
+    acme.write(people_status.archive, user.id, now=now)
 
 
 def test_current_leave_of_an_archived_person_ends_today(database: Database) -> None:
@@ -165,7 +166,7 @@ def test_requests_are_reassigned_to_the_next_level(
     ada = a_person(database, acme, manager_id=grace.id, department_id=department.id)
     request = a_request(database, acme, ada)
 
-    database.write_now(stop, grace.id, by=acme.caller, now=LATER)
+    acme.write(stop, grace.id, now=LATER)
 
     now_approvers = database.read_now(approvers.of_person, acme.id, ada.id, today=date(2026, 6, 1))
     assert [approver.id for approver in now_approvers] == [hedy.id]
@@ -182,10 +183,10 @@ def test_a_reactivated_approver_gets_the_cards_again(database: Database) -> None
     acme = in_slack(database)
     grace = a_person(database, acme, first_name="Grace")
     ada = a_person(database, acme, manager_id=grace.id)
-    database.write_now(people_status.deactivate, grace.id, by=acme.caller, now=NOW)
+    acme.write(people_status.deactivate, grace.id)
     request = a_request(database, acme, ada)
 
-    database.write_now(people_status.reactivate, grace.id, by=acme.caller, now=LATER)
+    acme.write(people_status.reactivate, grace.id, now=LATER)
 
     assert rerouted_cards(database, acme) >= {(request.id, grace.id)}
 
@@ -204,7 +205,7 @@ def test_a_new_manager_gets_the_cards_of_pending_requests(
 
     update, changed_id = (departments.update, team.id) if of_department else (people.update, ada.id)
     change = {"manager_id": hedy.id}
-    database.write_now(update, changed_id, change, by=acme.caller, now=LATER)
+    acme.write(update, changed_id, change, now=LATER)
 
     assert rerouted_cards(database, acme) == {(request.id, grace.id), (request.id, hedy.id)}
 
@@ -216,9 +217,9 @@ def test_a_new_role_adds_an_approver_and_a_lost_role_removes_one(database: Datab
     grace = a_person(database, acme, first_name="Grace", department_id=department.id)
     request = a_request(database, acme, ada)
 
-    database.write_now(people.update, grace.id, {"role": "approver"}, by=acme.caller, now=LATER)
+    acme.write(people.update, grace.id, {"role": "approver"}, now=LATER)
     assert rerouted_cards(database, acme) == {(request.id, acme.owner.id), (request.id, grace.id)}
-    database.write_now(people.update, grace.id, {"role": "member"}, by=acme.caller, now=LATER)
+    acme.write(people.update, grace.id, {"role": "member"}, now=LATER)
 
     entries = audit_entries(database, acme.caller, action="leave_request.rerouted")
     assert [entry.changes["approvers"] for entry in entries] == [
@@ -239,9 +240,7 @@ def test_leave_requested_meanwhile_is_assigned_to_a_new_approver_of_the_departme
     overlapping(
         database,
         lambda tx: leave_requests.submit(tx, by=caller_for(acme, ada), draft=draft, now=NOW),
-        lambda: database.write_now(
-            people.update, grace.id, {"department_id": department.id}, by=acme.caller, now=LATER
-        ),
+        lambda: acme.write(people.update, grace.id, {"department_id": department.id}, now=LATER),
     )
 
     assert {user_id for _, user_id in rerouted_cards(database, acme)} == {grace.id, acme.owner.id}
@@ -300,22 +299,13 @@ def test_a_dry_run_returns_the_effects_of_the_change(database: Database, kind: s
     a_request(database, acme, grace, start_date=date(2026, 9, 14))
     by = caller_for(acme, grace)
     database.write_now(feeds.create, None, by=by, now=NOW)
-    _, key = database.write_now(
-        api_keys.create_key,
-        for_user=grace.id,
-        name="ci",
-        scopes=["leave:read"],
-        variant=1,
-        expires_at=None,
-        by=by,
-        now=NOW,
-    )
+    key = a_key(database, acme, grace)
     before = everything(database, acme)
 
     change = getattr(people_status, kind)
     dry_run_effects = dry_run(database, change, grace.id, by=acme.caller, now=ON_WEDNESDAY)
     assert everything(database, acme) == before
-    database.write_now(change, grace.id, by=acme.caller, now=ON_WEDNESDAY)
+    acme.write(change, grace.id, now=ON_WEDNESDAY)
 
     changed = {
         request.id: request
@@ -421,7 +411,7 @@ def test_a_dry_run_shows_approvers_after_a_change_of_a_person(
         database, people.update, people_of[who].id, changes, by=acme.caller, now=NOW
     )
     assert approvers_by_name(database, acme, people_of) == before
-    database.write_now(people.update, people_of[who].id, changes, by=acme.caller, now=NOW)
+    acme.write(people.update, people_of[who].id, changes)
     after = approvers_by_name(database, acme, people_of)
 
     names = {user.id: name for name, user in people_of.items()} | {acme.owner.id: "olive"}
@@ -466,9 +456,7 @@ def test_a_dry_run_shows_approvers_after_another_department_manager(
         database, departments.update, department_id, changes, by=acme.caller, now=NOW
     )
     assert approvers_by_name(database, acme, people_of) == before
-    database.write_now(
-        departments.update, departments_of[department], changes, by=acme.caller, now=NOW
-    )
+    acme.write(departments.update, departments_of[department], changes)
     after = approvers_by_name(database, acme, people_of)
 
     names = {user.id: name for name, user in people_of.items()} | {acme.owner.id: "olive"}

@@ -54,7 +54,7 @@ class Case:
     def allow(self, days: int) -> None:
         """Ada's allowance becomes this."""
         changes = {"leave_allowance_half_days": 2 * days}
-        self.database.write_now(people.update, self.ada.id, changes, by=self.acme.caller, now=NOW)
+        self.acme.write(people.update, self.ada.id, changes)
 
     def edit(
         self, by: Caller | None = None, *, override_reason: str | None = None, **to: Any

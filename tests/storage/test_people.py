@@ -22,7 +22,6 @@ from storage.db.pages import PageOf
 from storage.keys import api_keys
 from storage.people import people_changes, people_lists, people_rows
 from storage.people.people_changes import ChangedMeanwhile
-from storage.people.people_rows import SlackProfile
 from storage.workspaces import join_policy, slack_profiles
 from storage.workspaces.join_policy import NotAMember
 from tests import outside
@@ -30,7 +29,9 @@ from tests.builders import (
     NOW,
     Acme,
     a_department,
+    a_key,
     a_person,
+    a_slack_profile,
     an_organisation,
     audit_entries,
     caller_for,
@@ -43,25 +44,16 @@ pytestmark = pytest.mark.shared_database
 
 LATER = NOW + timedelta(hours=1)
 UNKNOWN_ID = "019e8269-4e80-7e8f-9eff-078e9174496d"
-ADA_IN_SLACK = SlackProfile(
-    slack_user_id="U1",
-    email="ada@example.com",
-    first_name="Ada",
-    last_name="Lovelace",
-    timezone="Europe/Paris",
-    locale=None,
-    avatar_url=None,
-    is_email_confirmed=True,
-)
+ADA_IN_SLACK = a_slack_profile("ada@example.com", timezone="Europe/Paris")
 ADA = {"email": "ada@example.com", "first_name": "Ada", "last_name": "Lovelace"}
 
 
 def created(database: Database, acme: Acme, **fields: Any) -> User:
-    return database.write_now(people.create, ADA | fields, by=acme.caller, now=NOW)
+    return acme.write(people.create, ADA | fields)
 
 
 def updated(database: Database, acme: Acme, user: User, **changes: Any) -> User:
-    return database.write_now(people.update, user.id, changes, by=acme.caller, now=LATER)
+    return acme.write(people.update, user.id, changes, now=LATER)
 
 
 def actions_on(database: Database, acme: Acme, user: User) -> list[str]:
@@ -82,7 +74,7 @@ def test_a_new_person_is_a_pending_member(database: Database, acme: Acme) -> Non
 
     assert (ada.role, ada.status, ada.version) == ("member", "pending", 1)
     assert ada.created_at == ada.updated_at == NOW
-    assert database.read_now(people_rows.get, ada.id, by=acme.caller) == ada
+    assert acme.read(people_rows.get, ada.id) == ada
     assert actions_on(database, acme, ada) == ["user.created"]
 
 
@@ -106,7 +98,7 @@ def test_a_person_is_created_with_every_field(database: Database, acme: Acme) ->
         "working_days": ("monday", "friday:am"),
         "public_holiday_country_code": "GB-SCT",
     }
-    stored = as_dict(database.read_now(people_rows.get, ada.id, by=acme.caller))
+    stored = as_dict(acme.read(people_rows.get, ada.id))
     assert {name: stored[name] for name in expected} == expected
 
 
@@ -141,7 +133,7 @@ def test_every_wrong_field_is_named(database: Database, acme: Acme) -> None:
 def test_the_required_fields_are_named_when_they_are_missing(database: Database) -> None:
     acme = an_organisation(database)
 
-    errors = errors_of(lambda: database.write_now(people.create, {}, by=acme.caller, now=NOW))
+    errors = errors_of(lambda: acme.write(people.create, {}))
 
     assert errors == [(f"/{n}", "required") for n in ("email", "first_name", "last_name")]
 
@@ -156,7 +148,7 @@ def test_addresses_are_unique_in_every_form_and_case(database: Database, acme: A
     ):
         with pytest.raises(EmailTaken):
             created(database, acme, email=same)
-        page = database.read_now(people_lists.page, PageOf(limit=9), by=acme.caller, email=same)
+        page = acme.read(people_lists.page, PageOf(limit=9), email=same)
         assert page.items == [renee]
 
 
@@ -183,7 +175,7 @@ def test_of_two_concurrent_equal_addresses_one_is_stored(database: Database, acm
     codes = at_once(*[lambda: created(database, acme)] * 2)
 
     assert codes == ["email_taken"]
-    assert len(database.read_now(people_lists.list_all, by=acme.caller)) == 2
+    assert len(acme.read(people_lists.list_all)) == 2
 
 
 def test_an_admin_cannot_create_or_change_an_owner(database: Database, acme: Acme) -> None:
@@ -217,7 +209,7 @@ def test_a_change_raises_version_and_time_and_is_audited(
         updated_at=LATER,
         version=ada.version + 1,
     )
-    assert database.read_now(people_rows.get, ada.id, by=acme.caller) == after
+    assert acme.read(people_rows.get, ada.id) == after
     newest = audit_entries(database, acme.caller)[0]
     assert (newest.action, newest.actor_id) == ("user.updated", acme.owner.id)
     assert newest.changes == {
@@ -262,7 +254,7 @@ def test_people_change_their_own_names_and_nothing_else(database: Database, acme
 )
 def test_a_malformed_id_is_not_found(database: Database, acme: Acme, wrong_id: str) -> None:
     with pytest.raises(NotFound):
-        database.read_now(people_rows.get, wrong_id, by=acme.caller)
+        acme.read(people_rows.get, wrong_id)
 
 
 def test_references_into_another_organisation_are_not_found(database: Database) -> None:
@@ -313,7 +305,7 @@ def test_an_archived_person_cannot_become_manager_but_stays_one(database: Databa
     grace = a_person(database, acme, first_name="Grace")
     hedy = a_person(database, acme, first_name="Hedy", manager_id=grace.id)
     ada = a_person(database, acme)
-    database.write_now(people_status.archive, grace.id, by=acme.caller, now=NOW)
+    acme.write(people_status.archive, grace.id)
 
     errors = errors_of(lambda: updated(database, acme, ada, manager_id=grace.id))
     after = updated(database, acme, hedy, manager_id=grace.id, job_title="Inventor")
@@ -326,12 +318,8 @@ def test_an_archived_person_cannot_become_manager_but_stays_one(database: Databa
     "lose",
     [
         lambda database, acme: updated(database, acme, acme.owner, role="admin"),
-        lambda database, acme: database.write_now(
-            people_status.archive, acme.owner.id, by=acme.caller, now=NOW
-        ),
-        lambda database, acme: database.write_now(
-            people_status.deactivate, acme.owner.id, by=acme.caller, now=NOW
-        ),
+        lambda database, acme: acme.write(people_status.archive, acme.owner.id),
+        lambda database, acme: acme.write(people_status.deactivate, acme.owner.id),
     ],
     ids=["demoted", "archived", "deactivated"],
 )
@@ -353,7 +341,7 @@ def test_of_two_owners_demoted_concurrently_one_remains(database: Database, acme
     )
 
     assert codes == ["last_owner"]
-    owners = database.read_now(people_lists.page, PageOf(limit=10), by=acme.caller, role="owner")
+    owners = acme.read(people_lists.page, PageOf(limit=10), role="owner")
     assert len(owners.items) == 1
 
 
@@ -377,7 +365,7 @@ def test_people_cannot_deactivate_or_archive_themselves(database: Database, use_
     a_person(database, acme, role="owner")
 
     with pytest.raises(CannotArchiveSelf):
-        database.write_now(use_case, acme.owner.id, by=acme.caller, now=NOW)
+        acme.write(use_case, acme.owner.id)
 
 
 def test_archiving_revokes_keys_and_feeds_and_keeps_the_record(database: Database) -> None:
@@ -385,22 +373,13 @@ def test_archiving_revokes_keys_and_feeds_and_keeps_the_record(database: Databas
     ada = a_person(database, acme)
     by_ada = caller_for(acme, ada)
     database.write_now(personal_token, by=by_ada, now=NOW)
-    database.write_now(
-        api_keys.create_key,
-        for_user=ada.id,
-        name="ci",
-        scopes=None,
-        variant=1,
-        expires_at=None,
-        by=by_ada,
-        now=NOW,
-    )
+    a_key(database, acme, ada)
 
-    archived = database.write_now(people_status.archive, ada.id, by=acme.caller, now=LATER)
+    archived = acme.write(people_status.archive, ada.id, now=LATER)
 
     assert (archived.status, archived.version) == ("archived", ada.version + 1)
-    assert database.read_now(people_rows.get, ada.id, by=acme.caller) == archived
-    keys = database.read_now(api_keys.page, PageOf(), by=acme.caller).items
+    assert acme.read(people_rows.get, ada.id) == archived
+    keys = acme.read(api_keys.page, PageOf()).items
     assert [key.revoked_at for key in keys] == [LATER]
     assert database.read_now(find_personal_token, by=by_ada) is None
     assert "user.archived" in actions_on(database, acme, ada)
@@ -409,22 +388,22 @@ def test_archiving_revokes_keys_and_feeds_and_keeps_the_record(database: Databas
 def test_an_archived_person_is_never_changed_again(database: Database, acme: Acme) -> None:
     ada = a_person(database, acme, status="archived")
 
-    again = database.write_now(people_status.archive, ada.id, by=acme.caller, now=LATER)
+    again = acme.write(people_status.archive, ada.id, now=LATER)
 
     assert again == ada
     codes = codes_of(
         lambda: updated(database, acme, ada, first_name="Augusta"),
-        lambda: database.write_now(people_status.deactivate, ada.id, by=acme.caller, now=LATER),
-        lambda: database.write_now(people_status.reactivate, ada.id, by=acme.caller, now=LATER),
+        lambda: acme.write(people_status.deactivate, ada.id, now=LATER),
+        lambda: acme.write(people_status.reactivate, ada.id, now=LATER),
     )
 
     assert codes == ["user_archived"] * 3
 
 
 def test_a_deactivated_person_is_reactivated(database: Database, acme: Acme, ada: User) -> None:
-    off = database.write_now(people_status.deactivate, ada.id, by=acme.caller, now=LATER)
-    still_off = database.write_now(people_status.deactivate, ada.id, by=acme.caller, now=LATER)
-    back = database.write_now(people_status.reactivate, ada.id, by=acme.caller, now=LATER)
+    off = acme.write(people_status.deactivate, ada.id, now=LATER)
+    still_off = acme.write(people_status.deactivate, ada.id, now=LATER)
+    back = acme.write(people_status.reactivate, ada.id, now=LATER)
 
     assert (off.status, back.status) == ("deactivated", "active")
     assert still_off == off
@@ -439,8 +418,8 @@ def test_a_deactivated_person_is_reactivated(database: Database, acme: Acme, ada
 def test_only_pending_people_are_activated(database: Database, acme: Acme) -> None:
     ada = created(database, acme)
 
-    active = database.write_now(people_changes.activate, ada, by=acme.caller, now=LATER)
-    again = database.write_now(people_changes.activate, active, by=acme.caller, now=LATER)
+    active = acme.write(people_changes.activate, ada, now=LATER)
+    again = acme.write(people_changes.activate, active, now=LATER)
 
     assert active.status == "active"
     assert again == active
@@ -469,17 +448,15 @@ def test_filtering_by_a_foreign_department_is_not_found(database: Database) -> N
     elsewhere = a_department(database, globex)
 
     with pytest.raises(NotFound):
-        database.read_now(people_lists.page, PageOf(), by=acme.caller, department_id=elsewhere.id)
+        acme.read(people_lists.page, PageOf(), department_id=elsewhere.id)
 
 
 def test_a_cursor_belongs_to_its_filters(database: Database, acme: Acme) -> None:
     a_person(database, acme)
-    cursor = database.read_now(people_lists.page, PageOf(limit=1), by=acme.caller).next_cursor
+    cursor = acme.read(people_lists.page, PageOf(limit=1)).next_cursor
 
     with pytest.raises(UnusableCursor):
-        database.read_now(
-            people_lists.page, PageOf(limit=1, cursor=cursor), by=acme.caller, role="member"
-        )
+        acme.read(people_lists.page, PageOf(limit=1, cursor=cursor), role="member")
 
 
 def test_an_unknown_slack_member_joins_as_an_active_member(database: Database, acme: Acme) -> None:
@@ -515,7 +492,7 @@ def test_an_unconfirmed_address_proves_nothing(database: Database, acme: Acme) -
     with pytest.raises(NotAMember, match="Confirm it in your Slack account settings"):
         joined(database, acme, email="new@example.com", is_email_confirmed=False)
 
-    assert database.read_now(people_lists.list_all, by=acme.caller) == [acme.owner]
+    assert acme.read(people_lists.list_all) == [acme.owner]
 
 
 def test_a_second_slack_account_never_replaces_the_first(database: Database, acme: Acme) -> None:
@@ -524,7 +501,7 @@ def test_a_second_slack_account_never_replaces_the_first(database: Database, acm
     with pytest.raises(NotAMember, match="Ask an admin of your organisation to unlink it"):
         joined(database, acme, slack_user_id="U2")
 
-    assert database.read_now(people_rows.get, ada.id, by=acme.caller) == ada
+    assert acme.read(people_rows.get, ada.id) == ada
 
 
 def test_an_unlinked_person_is_linked_to_the_next_account_with_their_address(
@@ -532,8 +509,8 @@ def test_an_unlinked_person_is_linked_to_the_next_account_with_their_address(
 ) -> None:
     ada = joined(database, acme, slack_user_id="U1")
 
-    unlinked = database.write_now(slack_profiles.unlink, ada.id, by=acme.caller, now=LATER)
-    again = database.write_now(slack_profiles.unlink, ada.id, by=acme.caller, now=LATER)
+    unlinked = acme.write(slack_profiles.unlink, ada.id, now=LATER)
+    again = acme.write(slack_profiles.unlink, ada.id, now=LATER)
     relinked = joined(database, acme, slack_user_id="U2")
 
     assert (unlinked.slack_user_id, unlinked.status) == (None, "active")
@@ -555,7 +532,7 @@ def test_only_an_owner_unlinks_an_owner_and_members_unlink_no_one(database: Data
     codes = codes_of(
         lambda: database.write_now(unlink, acme.owner.id, by=caller_for(acme, admin), now=LATER),
         lambda: database.write_now(unlink, admin.id, by=caller_for(acme, ada), now=LATER),
-        lambda: database.write_now(unlink, ada.id, by=globex.caller, now=LATER),
+        lambda: globex.write(unlink, ada.id, now=LATER),
     )
 
     assert codes == ["insufficient_role", "insufficient_role", "not_found"]
@@ -616,7 +593,7 @@ def test_concurrent_first_messages_of_a_slack_member_create_one_person(database:
     )
 
     assert codes == []
-    assert len(database.read_now(people_lists.list_all, by=acme.caller)) == 2
+    assert len(acme.read(people_lists.list_all)) == 2
 
 
 def test_a_user_changed_while_joining_is_changed_and_joins(database: Database, acme: Acme) -> None:
@@ -629,7 +606,7 @@ def test_a_user_changed_while_joining_is_changed_and_joins(database: Database, a
     )
 
     assert codes == []
-    person = database.read_now(people_rows.get, ada.id, by=acme.caller)
+    person = acme.read(people_rows.get, ada.id)
     assert (person.job_title, person.status, person.slack_user_id) == ("Analyst", "active", "U1")
 
 
@@ -644,7 +621,7 @@ def test_a_slack_user_looked_up_while_joining_is_one_person(database: Database, 
     )
 
     assert codes == []
-    everyone = database.read_now(people_lists.list_all, by=acme.caller)
+    everyone = acme.read(people_lists.list_all)
     assert [user.id for user in everyone if user.slack_user_id == "U1"] == [ada.id]
 
 
@@ -659,7 +636,7 @@ def test_a_slack_user_joining_while_looked_up_is_one_person(database: Database, 
         lambda: database.write_now(slack_profiles.link, acme.id, ada.id, linked_profile, now=LATER),
     )
 
-    everyone = database.read_now(people_lists.list_all, by=acme.caller)
+    everyone = acme.read(people_lists.list_all)
     assert [user.id for user in everyone if user.slack_user_id == "U1"] == [grace.id]
 
 
@@ -694,11 +671,11 @@ def test_only_a_taken_address_is_called_a_taken_address(
 
 
 def archived(database: Database, acme: Acme, user: User) -> User:
-    return database.write_now(people_status.archive, user.id, by=acme.caller, now=NOW)
+    return acme.write(people_status.archive, user.id)
 
 
 def restored(database: Database, acme: Acme, user: User) -> User:
-    return database.write_now(people.restore, user.id, by=acme.caller, now=LATER)
+    return acme.write(people.restore, user.id, now=LATER)
 
 
 def test_an_archived_persons_address_is_free_again(database: Database, acme: Acme) -> None:
@@ -773,7 +750,7 @@ def test_a_rehired_person_uses_slack_as_a_new_person(database: Database, acme: A
     assert (rehired.id, rehired.slack_user_id) == (new.id, "U1")
     archived(database, acme, new)
     assert restored(database, acme, former).slack_user_id == "U1"
-    assert database.write_now(people.restore, former.id, by=acme.caller, now=LATER).id == former.id
+    assert acme.write(people.restore, former.id, now=LATER).id == former.id
 
 
 def test_a_restored_person_does_not_take_back_a_relinked_slack_account(

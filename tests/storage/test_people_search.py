@@ -45,7 +45,7 @@ def test_a_domain_matches_no_people(database: Database, typed: str, first_names:
     a_person(database, acme, first_name="Grace", last_name="Hopper", email="gmail.fan@gmail.com")
     a_person(database, acme, first_name="Hedy", last_name="Lamarr", email="hedy@gmail.com")
 
-    people = database.read_now(people_lists.find, typed, by=acme.caller)
+    people = acme.read(people_lists.find, typed)
 
     assert [user.first_name for user in people] == first_names
 
@@ -70,7 +70,7 @@ def test_people_are_named_by_whole_words(
     a_person(database, acme, first_name="Mary Ann", last_name="McDonald", email="mary@acme.example")
     a_person(database, acme, first_name="Émile", email="emile@acme.example")
 
-    people = database.read_now(people_lists.named, typed, by=acme.caller)
+    people = acme.read(people_lists.named, typed)
 
     assert [user.first_name for user in people] == first_names
 
@@ -152,7 +152,7 @@ def test_a_search_narrows_the_menu_down(database: Database, acme: Acme) -> None:
 def test_approvers_record_for_no_one_without_a_type_for_it(database: Database, acme: Acme) -> None:
     grace = caller_for(acme, staff(database, acme)[-2])
     sick, changes = type_id(database, acme, "sick"), {"is_archived": True}
-    database.write_now(leave_types.update, sick, changes, by=acme.caller, now=NOW)
+    acme.write(leave_types.update, sick, changes)
 
     assert not are_any(database, grace)
     assert are_any(database, acme.caller)

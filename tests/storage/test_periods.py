@@ -183,17 +183,15 @@ SEPTEMBER = date(2026, 9, 1)
 
 
 def updated(database: Database, acme: Acme, user: User, **changes: object) -> User:
-    return database.write_now(people.update, user.id, changes, by=acme.caller, now=NOW)
+    return acme.write(people.update, user.id, changes)
 
 
 def restored(database: Database, acme: Acme, user: User, start_date: date | None) -> User:
-    return database.write_now(
-        people.restore, user.id, start_date=start_date, by=acme.caller, now=NOW
-    )
+    return acme.write(people.restore, user.id, start_date=start_date)
 
 
 def lines_on(database: Database, acme: Acme, user: User, on: date) -> list[tuple[str, float]]:
-    balance = database.read_now(ledgers.balance, user.id, on=on, by=acme.caller, now=NOW)
+    balance = acme.read(ledgers.balance, user.id, on=on, now=NOW)
     assert sum(line.half_days for line in balance.lines) == balance.remaining_half_days
     lines = [(line.type, line.half_days / 2) for line in balance.lines]
     return [*lines, ("remaining", balance.remaining_half_days / 2)]
@@ -204,8 +202,8 @@ def left_in_march(database: Database, acme: Acme) -> tuple[User, str]:
     ada = a_person(database, acme, start_date=date(2026, 1, 1), now=IN_JANUARY)
     leave = approved_leave(database, acme, ada, date(2026, 2, 2), date(2026, 2, 6), now=IN_JANUARY)
     change = {"end_date": date(2026, 3, 31)}
-    database.write_now(people.update, ada.id, change, by=acme.caller, now=IN_JANUARY)
-    database.write_now(people_status.archive, ada.id, by=acme.caller, now=IN_APRIL)
+    acme.write(people.update, ada.id, change, now=IN_JANUARY)
+    acme.write(people_status.archive, ada.id, now=IN_APRIL)
     return ada, leave.id
 
 
@@ -248,15 +246,7 @@ def test_what_was_overdrawn_in_an_earlier_employment_stays_there(database: Datab
     ada, _ = left_in_march(database, acme)
 
     ada = restored(database, acme, ada, SEPTEMBER)
-    database.write_now(
-        adjustments.add,
-        ada.id,
-        leave_year=2026,
-        half_days=3,
-        reason="Overtime",
-        by=acme.caller,
-        now=NOW,
-    )
+    acme.write(adjustments.add, ada.id, leave_year=2026, half_days=3, reason="Overtime")
 
     # 90 of 365 days of 10 are 2.5; those added after the first employment count for the second.
     assert lines_on(database, acme, ada, SEPTEMBER) == [
@@ -276,7 +266,7 @@ def test_nothing_is_carried_over_from_an_earlier_employment(database: Database) 
     ada = a_person(database, acme, start_date=date(2025, 1, 1), now=hired)
     stayed = a_person(database, acme, start_date=date(2025, 1, 1), now=hired)
     gone = hired.replace(month=12, day=1)
-    database.write_now(people_status.archive, ada.id, by=acme.caller, now=gone)
+    acme.write(people_status.archive, ada.id, now=gone)
 
     ada = restored(database, acme, ada, date(2026, 2, 2))
 

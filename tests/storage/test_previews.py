@@ -169,7 +169,7 @@ def test_a_preview_lists_the_colleagues_of_the_team_calendar(database: Database)
     for person, code in ((head, "annual"), (alan, "sick"), (report, "annual"), (hedy, "sick")):
         request = a_request(database, acme, person, code=code)
         if request.status == "pending":
-            database.write_now(decisions.approve, request.id, by=acme.caller, now=NOW)
+            acme.write(decisions.approve, request.id)
     a_request(database, acme, alan, start_date=date(2026, 8, 4))
 
     preview = a_preview(database, acme, ada, MONDAY, date(2026, 8, 7))
@@ -213,7 +213,7 @@ def test_a_declined_request_cannot_be_replaced_and_keeps_its_type(database: Data
     acme = an_organisation(database)
     ada = a_person(database, acme)
     request = a_request(database, acme, ada)
-    database.write_now(decisions.decline, request.id, reason=None, by=acme.caller, now=NOW)
+    acme.write(decisions.decline, request.id, reason=None)
 
     preview = a_preview(database, acme, ada, code="sick", replaces=request.id)
 
@@ -235,7 +235,7 @@ def test_only_admins_preview_edits_of_other_peoples_requests(database: Database)
 
 
 def explained(database: Database, acme: Acme, request: LeaveRequest) -> list[Any]:
-    explained = database.read_now(previews.explain, request.id, by=acme.caller, now=NOW)
+    explained = acme.read(previews.explain, request.id, now=NOW)
     assert sum(line.half_days for line in explained.lines) == explained.request.total_half_days
     return [(line.half_days, line.am, line.reason, line.has_changed) for line in explained.lines]
 
@@ -252,7 +252,7 @@ def test_a_stored_count_is_kept_and_marked_where_it_would_differ_today(
     ]
 
     worked = {"working_days": ["monday", "saturday"]}
-    database.write_now(organisation_settings.update, worked, by=acme.caller, now=NOW)
+    acme.write(organisation_settings.update, worked)
 
     assert explained(database, acme, request) == [
         (2, "counted", None, True),
@@ -316,7 +316,7 @@ cases = st.builds(
 def remaining(database: Database, acme: Acme, user: User, days_of: list[date]) -> list[int]:
     remaining = []
     for day in days_of:
-        balance = database.read_now(ledgers.balance, user.id, on=day, by=acme.caller, now=NOW)
+        balance = acme.read(ledgers.balance, user.id, on=day, now=NOW)
         assert sum(line.half_days for line in balance.lines) == balance.remaining_half_days
         remaining.append(balance.remaining_half_days)
     return remaining
@@ -327,14 +327,8 @@ def prepared(database: Database, case: Case) -> tuple[Acme, User, LeaveRequest |
     a_leave_type(database, acme, name="Flexible", allow_overdraft=True)
     ada = a_person(database, acme, **case.person)
     for leave_year, half_days in case.adjusted:
-        database.write_now(
-            adjustments.add,
-            ada.id,
-            half_days=half_days,
-            reason="Random",
-            leave_year=leave_year,
-            by=acme.caller,
-            now=NOW,
+        acme.write(
+            adjustments.add, ada.id, half_days=half_days, reason="Random", leave_year=leave_year
         )
     replaced = None
     for code, start, end in case.booked:

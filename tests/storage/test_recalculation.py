@@ -87,19 +87,13 @@ def test_a_day_whose_holiday_is_removed_counts_again(database: Database, acme: A
     request = a_request(database, acme, a_person(database, acme), start_date=WEDNESDAY)
     assert request.counted_halves == "2"
 
-    database.write_now(
-        holiday_overrides.remove,
-        own_set(database, acme),
-        override_id,
-        by=acme.caller,
-        now=LATER,
-    )
+    acme.write(holiday_overrides.remove, own_set(database, acme), override_id, now=LATER)
 
     assert as_it_is(database, acme, request).counted_halves == "3"
 
 
 def test_only_people_of_the_holiday_set_are_affected(database: Database, acme: Acme) -> None:
-    database.write_now(holiday_sets.add, "FR", by=acme.caller, now=NOW)
+    acme.write(holiday_sets.add, "FR")
     ada = a_person(database, acme)
     brigitte = a_person(database, acme, public_holiday_country_code="FR")
     requests = [a_request(database, acme, user, start_date=WEDNESDAY) for user in (ada, brigitte)]
@@ -116,9 +110,9 @@ def test_other_working_days_recalculate_a_persons_leave(database: Database) -> N
     week = approved_leave(database, acme, ada, MONDAY, FRIDAY)
     change = {"working_days": ["monday", "tuesday", "friday:am"]}
 
-    database.write_now(people.update, ada.id, change, by=acme.caller, now=LATER)
+    acme.write(people.update, ada.id, change, now=LATER)
     fewer = as_it_is(database, acme, week)
-    database.write_now(people.update, ada.id, {"working_days": None}, by=acme.caller, now=LATER)
+    acme.write(people.update, ada.id, {"working_days": None}, now=LATER)
 
     assert (fewer.counted_halves, fewer.total_half_days) == ("33001", 5)
     assert as_it_is(database, acme, week).counted_halves == "33333"
@@ -130,7 +124,7 @@ def test_another_country_recalculates_a_persons_leave(database: Database) -> Non
     bastille_day = a_request(database, acme, ada, start_date=date(2026, 7, 14))
     change = {"public_holiday_country_code": "FR"}
 
-    database.write_now(people.update, ada.id, change, by=acme.caller, now=LATER)
+    acme.write(people.update, ada.id, change, now=LATER)
 
     assert as_it_is(database, acme, bastille_day).total_half_days == 0
 
@@ -155,7 +149,7 @@ def test_the_organisations_settings_count_for_those_without_their_own(
     ada, hedy = a_person(database, acme), a_person(database, acme, first_name="Hedy", **own)
     requests = [a_request(database, acme, user, start_date=day) for user in (ada, hedy)]
 
-    database.write_now(organisation_settings.update, change, by=acme.caller, now=LATER)
+    acme.write(organisation_settings.update, change, now=LATER)
 
     counts = [as_it_is(database, acme, request).counted_halves for request in requests]
     assert counts == [counted, "3"]
@@ -168,10 +162,8 @@ def test_changes_of_other_fields_recalculate_nothing(database: Database) -> None
 
     # The same working days, now set for the person.
     change = {"working_days": ["monday", "tuesday", "wednesday", "thursday", "friday"]}
-    database.write_now(people.update, ada.id, change, by=acme.caller, now=LATER)
-    database.write_now(
-        organisation_settings.update, {"name": "Acme Ltd"}, by=acme.caller, now=LATER
-    )
+    acme.write(people.update, ada.id, change, now=LATER)
+    acme.write(organisation_settings.update, {"name": "Acme Ltd"}, now=LATER)
     a_holiday(database, acme, date(2026, 8, 8))
 
     assert as_it_is(database, acme, week) == week
@@ -182,11 +174,9 @@ def test_cancelled_and_declined_leave_keeps_its_count(database: Database, end: s
     acme = an_organisation(database)
     request = a_request(database, acme, a_person(database, acme), start_date=WEDNESDAY)
     if end == "declined":
-        ended = database.write_now(
-            decisions.decline, request.id, reason=None, by=acme.caller, now=NOW
-        )
+        ended = acme.write(decisions.decline, request.id, reason=None)
     else:
-        ended = database.write_now(leave_requests.cancel, request.id, by=acme.caller, now=NOW)
+        ended = acme.write(leave_requests.cancel, request.id)
 
     a_holiday(database, acme, WEDNESDAY)
 
@@ -200,7 +190,7 @@ def test_past_days_of_running_leave_keep_their_count(database: Database) -> None
     on_wednesday = datetime(2026, 8, 5, 12, tzinfo=UTC)
     change = {"working_days": ["tuesday", "thursday"]}
 
-    database.write_now(people.update, ada.id, change, by=acme.caller, now=on_wednesday)
+    acme.write(people.update, ada.id, change, now=on_wednesday)
 
     assert as_it_is(database, acme, week).counted_halves == "33030"
 
@@ -225,7 +215,7 @@ def test_today_is_the_organisations(database: Database, timezone: str, counted: 
 def test_odd_days_of_the_calendar_are_days_like_others(database: Database, day: date) -> None:
     week = [f"{name}" for name in ("monday", "tuesday", "wednesday", "thursday", "friday")]
     acme = an_organisation(database, working_days=[*week, "saturday", "sunday"])
-    database.write_now(holiday_sets.add, "JP", by=acme.caller, now=NOW)
+    acme.write(holiday_sets.add, "JP")
     ada = a_person(database, acme, leave_allowance_half_days=200)
     start, end = day - timedelta(days=2), day + timedelta(days=2)
     request = approved_leave(database, acme, ada, start, end)
@@ -270,7 +260,7 @@ def test_leave_that_overdraws_the_allowance_stays(database: Database, acme: Acme
     ada = a_person(database, acme, leave_allowance_half_days=8, working_days=four_days)
     request = approved_leave(database, acme, ada, MONDAY, FRIDAY)
 
-    database.write_now(people.update, ada.id, {"working_days": None}, by=acme.caller, now=LATER)
+    acme.write(people.update, ada.id, {"working_days": None}, now=LATER)
 
     stored = as_it_is(database, acme, request)
     assert (stored.status, stored.total_half_days) == ("approved", 10)
@@ -319,7 +309,7 @@ def test_webhooks_receive_an_event_for_recalculated_leave(database: Database, ac
 
 
 def everything(database: Database, acme: Acme) -> dict[str, LeaveRequest]:
-    page = database.read_now(leave_lists.filtered, PageOf(limit=100), by=acme.caller)
+    page = acme.read(leave_lists.filtered, PageOf(limit=100))
     return {request.id: request for request in page.items}
 
 
@@ -371,7 +361,7 @@ def test_leave_whose_decline_is_reversed_meanwhile_counts_by_the_new_rules(
 ) -> None:
     set_id = own_set(database, acme)
     request = a_request(database, acme, ada, start_date=WEDNESDAY, end_date=FRIDAY)
-    database.write_now(decisions.decline, request.id, reason=None, by=acme.caller, now=NOW)
+    acme.write(decisions.decline, request.id, reason=None)
 
     def make_holiday(tx: Transaction) -> None:
         new = NewOverride(date=WEDNESDAY, name="Market day")
@@ -380,9 +370,7 @@ def test_leave_whose_decline_is_reversed_meanwhile_counts_by_the_new_rules(
     codes = overlapping(
         database,
         make_holiday,
-        lambda: database.write_now(
-            decisions.change_decision, request.id, "approved", by=acme.caller, now=NOW
-        ),
+        lambda: acme.write(decisions.change_decision, request.id, "approved"),
     )
 
     assert codes == []
@@ -438,7 +426,7 @@ def test_recalculation_during_requests_and_approvals_loses_nothing(database: Dat
     def approving() -> None:
         barrier.wait(30)
         for request in submitted:
-            database.write_now(decisions.approve, request.id, by=acme.caller, now=NOW)
+            acme.write(decisions.approve, request.id)
 
     threads = [Thread(target=work) for work in (counting, asking, approving)]
     for thread in threads:
@@ -479,5 +467,5 @@ def test_a_holiday_of_every_year_recalculates_leave_of_each_year_ahead(
     }
     assert why == {request.id: day.isoformat() for request, day in zip(requests, eves, strict=True)}
     own = own_set(database, acme)
-    database.write_now(holiday_overrides.remove, own, override_id, by=acme.caller, now=LATER)
+    acme.write(holiday_overrides.remove, own, override_id, now=LATER)
     assert [as_it_is(database, acme, each).counted_halves for each in requests] == ["3", "3"]

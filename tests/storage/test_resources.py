@@ -99,7 +99,7 @@ def uses_of_one(database: Database, kind: Managed, one: Any, by: Caller) -> list
 
 
 def test_only_admins_see_and_change_it(database: Database, acme: Acme, kind: Managed) -> None:
-    one = database.write_now(kind.create, kind.new(0), by=acme.caller, now=NOW)
+    one = acme.write(kind.create, kind.new(0))
     by = caller_for(acme, a_person(database, acme, role="approver"))
 
     uses = uses_of_one(database, kind, one, by)
@@ -108,7 +108,7 @@ def test_only_admins_see_and_change_it(database: Database, acme: Acme, kind: Man
     for use in uses:
         with pytest.raises(InsufficientRole):
             use()
-    assert database.read_now(kind.get, one.id, by=acme.caller) == one
+    assert acme.read(kind.get, one.id) == one
 
 
 def test_another_organisations_is_unknown(database: Database, kind: Managed) -> None:
@@ -118,18 +118,15 @@ def test_another_organisations_is_unknown(database: Database, kind: Managed) -> 
     for use in uses_of_one(database, kind, one, acme.caller):
         with pytest.raises(NotFound):
             use()
-    assert database.read_now(kind.page, PageOf(), by=acme.caller).items == []
+    assert acme.read(kind.page, PageOf()).items == []
 
 
 def test_pages_have_each_once_in_order_of_creation(database: Database, kind: Managed) -> None:
     acme = an_organisation(database)
-    ids = [
-        database.write_now(kind.create, kind.new(number), by=acme.caller, now=NOW).id
-        for number in range(5)
-    ]
+    ids = [acme.write(kind.create, kind.new(number)).id for number in range(5)]
 
-    first = database.read_now(kind.page, PageOf(limit=3), by=acme.caller)
-    rest = database.read_now(kind.page, PageOf(limit=3, cursor=first.next_cursor), by=acme.caller)
+    first = acme.read(kind.page, PageOf(limit=3))
+    rest = acme.read(kind.page, PageOf(limit=3, cursor=first.next_cursor))
 
     assert [each.id for each in (*first.items, *rest.items)] == (
         ids[::-1] if kind.newest_first else ids

@@ -26,7 +26,7 @@ from storage.db.database import Database
 from storage.db.migrations.history import number_of
 from storage.db.schema import MIGRATIONS, check_schema, check_schema_again, migrate
 from tests import outside, postgres
-from tests.builders import NOW, a_person, an_organisation
+from tests.builders import a_person, an_organisation
 from tests.schemas import schema_of
 
 ROOT = Path(__file__).parents[2]
@@ -448,7 +448,7 @@ def test_holidays_count_as_before_after_the_migration_to_categories(
     a_person(database, acme, public_holiday_country_code="SE")
     later = a_person(database, acme)
     change = {"public_holiday_country_code": "IS", "effective_from": date(2026, 9, 1)}
-    database.write_now(people.update, later.id, change, by=acme.caller, now=NOW)
+    acme.write(people.update, later.id, change)
     (name,) = [each for each in ALL if each.endswith("_holiday_categories")]
     for statement in (
         "DROP INDEX holiday_overrides_of_a_day",

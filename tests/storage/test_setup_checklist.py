@@ -76,7 +76,7 @@ def test_a_new_organisation_has_every_step_until_its_data_show_that_it_is_done(
 
 def test_a_digest_for_any_channel_will_do(database: Database, acme: Acme) -> None:
     new = {"channel": "C0123", "frequency": "weekly"}
-    database.write_now(channel_digests.create, new, by=acme.caller, now=NOW)
+    acme.write(channel_digests.create, new)
 
     assert "digest" not in steps(database, acme)
 
@@ -91,7 +91,7 @@ def test_settings_that_are_right_already_are_checked_off_once(
     database: Database, acme: Acme
 ) -> None:
     for step in ("country", "leave_types") * 2:
-        database.write_now(setup_checklist.check_off, step, by=acme.caller, now=NOW)
+        acme.write(setup_checklist.check_off, step)
 
     assert steps(database, acme) == ("people", "digest", "feed")
     entries = audit_entries(database, acme.caller)
@@ -104,10 +104,10 @@ def test_settings_that_are_right_already_are_checked_off_once(
 
 def test_an_owner_who_is_alone_is_told_how_people_come(database: Database, acme: Acme) -> None:
     leaver = a_person(database, acme)
-    database.write_now(people_status.archive, leaver.id, by=acme.caller, now=NOW)
+    acme.write(people_status.archive, leaver.id)
     alone = found(database, acme.caller)
     changes = {"slack_members_join": False}
-    database.write_now(organisation_settings.update, changes, by=acme.caller, now=NOW)
+    acme.write(organisation_settings.update, changes)
     alone_and_closed = found(database, acme.caller)
 
     assert alone is not None
@@ -120,10 +120,10 @@ def test_people_without_a_manager_are_counted(database: Database, acme: Acme) ->
     grace = a_person(database, acme, role="approver")
     led, without_head = a_department(database, acme), a_department(database, acme, name="Sales")
     changes = {"manager_id": grace.id}
-    database.write_now(departments.update, led.id, changes, by=acme.caller, now=NOW)
+    acme.write(departments.update, led.id, changes)
     # Their department's manager decides; that manager has no approver.
     a_person(database, acme, department_id=led.id)
-    database.write_now(people.update, grace.id, {"department_id": led.id}, by=acme.caller, now=NOW)
+    acme.write(people.update, grace.id, {"department_id": led.id})
     # Their manager decides.
     a_person(database, acme, manager_id=grace.id)
     # No approver: no department, or one without a manager.
@@ -132,7 +132,7 @@ def test_people_without_a_manager_are_counted(database: Database, acme: Acme) ->
     # Admins and people who left need no manager.
     a_person(database, acme, role="admin")
     leaver = a_person(database, acme)
-    database.write_now(people_status.archive, leaver.id, by=acme.caller, now=NOW)
+    acme.write(people_status.archive, leaver.id)
 
     checklist = found(database, acme.caller)
 

@@ -19,12 +19,7 @@ from storage.workspaces import slack_installations
 from storage.workspaces.slack_installations import Installed
 from tests.builders import NOW, a_slack_installation, a_slack_profile
 
-INA = a_slack_profile(
-    slack_user_id="UINA",
-    email="ina@umbrella.example",
-    first_name="Ina",
-    last_name="Installer",
-)
+INA = a_slack_profile("ina@umbrella.example", slack_user_id="UINA", first_name="Ina")
 FIRST = a_slack_installation(INA, team_id="T2", team_name="Umbrella", bot_token="xoxb-1")
 
 

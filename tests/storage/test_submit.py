@@ -155,13 +155,7 @@ def test_the_longest_texts_stay_under_the_event_limit(database: Database, acme: 
     a_webhook(database, acme)
     request = a_request(database, acme, ada, note="😀" * MAX_NOTE_LENGTH)
 
-    database.write_now(
-        decisions.decline,
-        request.id,
-        reason="😀" * decisions.MAX_REASON_LENGTH,
-        by=acme.caller,
-        now=NOW,
-    )
+    acme.write(decisions.decline, request.id, reason="😀" * decisions.MAX_REASON_LENGTH)
 
     sizes = [len(bytes(body)) for _, _, body in database.read_now(everything)[0]]
     assert len(sizes) == 2
@@ -245,7 +239,7 @@ def test_an_error_names_the_field_and_changes_nothing(
 
     assert [(error.pointer, error.code) for error in refused.value.errors] == [(field, code)]
     assert audit_entries(database, acme.caller) == before
-    assert database.read_now(leave_lists.filtered, PageOf(), by=acme.caller).items == []
+    assert acme.read(leave_lists.filtered, PageOf()).items == []
 
 
 def test_another_organisations_leave_type_is_unknown(database: Database) -> None:
@@ -342,7 +336,7 @@ def test_concurrent_requests_neither_overlap_nor_overdraw(database: Database) ->
 
     in_threads(30, ask)
 
-    stored = database.read_now(leave_lists.filtered, PageOf(limit=100), by=acme.caller).items
+    stored = acme.read(leave_lists.filtered, PageOf(limit=100)).items
     assert len({request.start_date for request in stored}) == len(stored) == 5
     assert len(outcomes) == 30
     assert {outcome for outcome in outcomes if isinstance(outcome, str)} <= {
@@ -362,17 +356,17 @@ def test_a_webhook_deleted_meanwhile_does_not_refuse_a_request(database: Databas
     refused = overlapping(database, delete, lambda: a_request(database, acme, ada))
 
     assert refused == []
-    assert len(database.read_now(leave_lists.filtered, PageOf(), by=acme.caller).items) == 1
+    assert len(acme.read(leave_lists.filtered, PageOf()).items) == 1
 
 
 @pytest.mark.parametrize("switch_off", [people_status.archive, people_status.deactivate])
 def test_a_user_deactivated_after_authentication_cannot_request_leave(
     database: Database, acme: Acme, ada: User, switch_off: Any
 ) -> None:
-    database.write_now(switch_off, ada.id, by=acme.caller, now=NOW)
+    acme.write(switch_off, ada.id)
 
     with pytest.raises(Unauthenticated):
         a_request(database, acme, ada)
 
     assert database.read_now(everything) == [[], [], []]
-    assert database.read_now(leave_lists.filtered, PageOf(), by=acme.caller).items == []
+    assert acme.read(leave_lists.filtered, PageOf()).items == []

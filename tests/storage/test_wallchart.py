@@ -134,7 +134,7 @@ def test_declined_and_cancelled_leave_is_not_shown(database: Database) -> None:
     acme = an_organisation(database)
     ada = a_person(database, acme)
     request = a_request(database, acme, ada)
-    database.write_now(decisions.decline, request.id, reason="No", by=acme.caller, now=NOW)
+    acme.write(decisions.decline, request.id, reason="No")
 
     assert halves(chart_of(database, acme, ada), ada) == {}
 
@@ -195,15 +195,13 @@ def test_pages_of_people(database: Database, acme: Acme) -> None:
 
 def test_each_person_has_their_own_holidays_and_working_days(database: Database) -> None:
     acme = an_organisation(database, country_code="GB")
-    holiday_set = database.write_now(holiday_sets.add, "IE", by=acme.caller, now=NOW)
+    holiday_set = acme.write(holiday_sets.add, "IE")
     ada = a_person(database, acme, working_days=["monday", "friday:pm"])
     jo = a_person(database, acme, first_name="Jo", public_holiday_country_code="IE")
-    database.write_now(
+    acme.write(
         holiday_overrides.add,
         holiday_set.id,
         NewOverride(date=date(2026, 8, 12), name="Fest", is_holiday=True, half="pm"),
-        by=acme.caller,
-        now=NOW,
     )
 
     chart = chart_of(database, acme, ada)
@@ -229,12 +227,10 @@ def test_people_who_are_hired_again_work_on_no_day_in_between(database: Database
     acme = an_organisation(database)
     ada = a_person(database, acme, start_date=date(2026, 1, 5))
     change = {"end_date": date(2026, 8, 4)}
-    database.write_now(people.update, ada.id, change, by=acme.caller, now=NOW)
+    acme.write(people.update, ada.id, change)
     gone = datetime(2026, 8, 5, 12, tzinfo=UTC)
-    database.write_now(people_status.archive, ada.id, by=acme.caller, now=gone)
-    database.write_now(
-        people.restore, ada.id, start_date=date(2026, 8, 6), by=acme.caller, now=gone
-    )
+    acme.write(people_status.archive, ada.id, now=gone)
+    acme.write(people.restore, ada.id, start_date=date(2026, 8, 6), now=gone)
 
     chart = chart_of(database, acme, acme.owner)
 

@@ -87,7 +87,7 @@ def all_rows(organisation_id: Param[str]) -> Any:
 def test_a_new_webhook_has_a_signing_secret(database: Database, acme: Acme) -> None:
     webhook, secret = a_webhook(database, acme, events=["leave_request.approved"])
 
-    assert webhook == database.read_now(webhooks.get, webhook.id, by=acme.caller)
+    assert webhook == acme.read(webhooks.get, webhook.id)
     assert (webhook.url, webhook.events) == (URL, ("leave_request.approved",))
     assert (webhook.is_active, webhook.disabled_reason, webhook.version) == (True, None, 1)
     assert len(base64.b64decode(secret.removeprefix("whsec_"))) == 32
@@ -138,12 +138,10 @@ def test_an_update_changes_only_the_fields_sent(database: Database, acme: Acme) 
     webhook, _ = a_webhook(database, acme, events=["leave_request.created"])
     assert active_ids(database, acme) == [webhook.id]
 
-    changed = database.write_now(
-        webhooks.update, webhook.id, {"url": URL + "/2"}, by=acme.caller, now=LATER
-    )
+    changed = acme.write(webhooks.update, webhook.id, {"url": URL + "/2"}, now=LATER)
 
     assert changed == replace(webhook, url=URL + "/2", updated_at=LATER, version=2)
-    assert changed == database.read_now(webhooks.get, webhook.id, by=acme.caller)
+    assert changed == acme.read(webhooks.get, webhook.id)
     assert database.read_now(organisation_config.of_organisation, acme.id).webhooks == [changed]
 
 
@@ -153,11 +151,9 @@ def test_a_disabled_webhook_has_a_reason_until_it_is_enabled(database: Database)
 
     assert active_ids(database, acme) == [webhook.id]
     assert database.write_now(webhooks.disable, acme.id, webhook.id, "It said 410.", now=NOW)
-    disabled = database.read_now(webhooks.get, webhook.id, by=acme.caller)
+    disabled = acme.read(webhooks.get, webhook.id)
     after_disabling = active_ids(database, acme)
-    again = database.write_now(
-        webhooks.update, webhook.id, {"is_active": True}, by=acme.caller, now=LATER
-    )
+    again = acme.write(webhooks.update, webhook.id, {"is_active": True}, now=LATER)
 
     assert (disabled.is_active, disabled.disabled_reason) == (False, "It said 410.")
     assert disabled.version == 2
@@ -172,7 +168,7 @@ def test_enabling_clears_the_first_failure(database: Database, acme: Acme) -> No
     database.write_now(lambda tx: tx.update(WebhookRow, {"failing_since_at": NOW}, **where))
     for is_active in (False, True):
         changes = {"is_active": is_active}
-        database.write_now(webhooks.update, webhook.id, changes, by=acme.caller, now=LATER)
+        acme.write(webhooks.update, webhook.id, changes, now=LATER)
 
     still_failing = database.write_now(
         lambda tx: tx.update(WebhookRow, {"is_active": True}, **where, failing_since_at=NOW)
@@ -194,7 +190,7 @@ def test_disabling_is_audited_once_as_the_system(database: Database, acme: Acme)
 def test_both_secrets_sign_for_a_day_after_rotation(database: Database, acme: Acme) -> None:
     webhook, old = a_webhook(database, acme)
 
-    rotated, new = database.write_now(webhooks.rotate_secret, webhook.id, by=acme.caller, now=NOW)
+    rotated, new = acme.write(webhooks.rotate_secret, webhook.id)
 
     almost = timedelta(hours=24) - timedelta(milliseconds=1)
     assert rotated.version == 2
@@ -251,13 +247,13 @@ def test_deleting_a_webhook_deletes_only_its_deliveries_and_attempts(database: D
     before = row_count(database, acme)
     assert set(active_ids(database, acme)) == {deleted.id, other.id}
 
-    database.write_now(webhooks.delete, deleted.id, by=acme.caller, now=NOW)
+    acme.write(webhooks.delete, deleted.id)
 
     assert (before, row_count(database, acme)) == (2 + 3 + 3, 1 + 1 + 1)
     assert active_ids(database, acme) == [other.id]
     assert database.read_now(signing_secrets, acme.id, deleted.id, now=NOW) == []
     with pytest.raises(NotFound):
-        database.read_now(webhooks.get, deleted.id, by=acme.caller)
+        acme.read(webhooks.get, deleted.id)
 
 
 def test_an_organisation_has_a_maximum_number_of_webhooks(database: Database, acme: Acme) -> None:
@@ -266,7 +262,7 @@ def test_an_organisation_has_a_maximum_number_of_webhooks(database: Database, ac
     with pytest.raises(TooManyWebhooks):
         a_webhook(database, acme)
 
-    database.write_now(webhooks.delete, existing[0].id, by=acme.caller, now=NOW)
+    acme.write(webhooks.delete, existing[0].id)
     a_webhook(database, acme)
 
 
