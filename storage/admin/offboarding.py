@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date, datetime
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from storage.base.event_values import EventType, NotificationEvent
 from storage.base.leave_values import LeaveEffect, LeaveRequest
@@ -110,10 +110,7 @@ def _withdraw_amendments(
     amended = leave_rows.amended_of(tx, config.organisation.id, user.id)
     if not amended:
         return
-    changes = [
-        (before, replace(before, amendment_id=None, updated_at=now, version=before.version + 1))
-        for before in amended
-    ]
+    changes = [(before, _next(before, now)) for before in amended]
     action: Final = "leave_request.amendment_withdrawn"
     leave_rows.save_all(tx, action, changes, by=by, now=now, why={"why": "user_archived"})
     changed = [(after, user) for _, after in changes]
@@ -148,14 +145,13 @@ def _ended(before: LeaveRequest, today: date, now: datetime) -> LeaveRequest | N
 
 
 def _cancelled(before: LeaveRequest, now: datetime) -> LeaveRequest:
-    return replace(
-        before,
-        status="cancelled",
-        cancelled_at=now,
-        amendment_id=None,
-        updated_at=now,
-        version=before.version + 1,
-    )
+    return _next(before, now, status="cancelled", cancelled_at=now)
+
+
+def _next(before: LeaveRequest, now: datetime, **changes: Any) -> LeaveRequest:
+    """The next version of the request, without its amendment."""
+    version = before.version + 1
+    return replace(before, amendment_id=None, updated_at=now, version=version, **changes)
 
 
 def _shortened(before: LeaveRequest, last_day: date, now: datetime) -> LeaveRequest:
@@ -166,15 +162,13 @@ def _shortened(before: LeaveRequest, last_day: date, now: datetime) -> LeaveRequ
         return _cancelled(before, now)
     # On a single day "am" alone would mean the morning only, and the whole day was leave.
     is_whole_day = before.start_date == last_day and before.start_half_day == "am"
-    return replace(
+    return _next(
         before,
+        now,
         end_date=last_day,
         end_half_day="pm" if is_whole_day else None,
         counted_halves=halves_until,
         total_half_days=half_days,
-        amendment_id=None,
-        updated_at=now,
-        version=before.version + 1,
     )
 
 
@@ -186,16 +180,14 @@ def _started_later(before: LeaveRequest, first_day: date, now: datetime) -> Leav
         return _cancelled(before, now)
     # On a single day "pm" alone would mean the afternoon only, and the last day was whole.
     is_whole_day = before.end_date == first_day and before.end_half_day == "pm"
-    return replace(
+    return _next(
         before,
+        now,
         start_date=first_day,
         start_half_day=None,
         end_half_day=None if is_whole_day else before.end_half_day,
         counted_halves=halves_from,
         total_half_days=half_days,
-        amendment_id=None,
-        updated_at=now,
-        version=before.version + 1,
     )
 
 

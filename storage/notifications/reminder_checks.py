@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Final
 
-from peewee import EXCLUDED, SQL, Delete, Insert, Select, Tuple, Update, fn
+from peewee import Select, fn
 
 from storage.base.values import Caller, User, local_day
 from storage.db import rows
@@ -22,8 +22,6 @@ from storage.db.compiled import (
     any_of,
     compiled,
     compiled_per_engine,
-    json_table,
-    milliseconds,
 )
 from storage.db.database import Row, Transaction
 from storage.db.tables import LeaveRequestRow, ReminderRow, ReminderSummaryRow, UserRow
@@ -250,42 +248,47 @@ def _reschedule(
     tx: Transaction, organisation_id: str, following: Sequence[_Next]
 ) -> set[tuple[str, str]]:
     """Set when the rows are due again; returns the keys of those that no other process has set."""
-    if not following:
-        return set()
-    changes = [
-        {
-            "request_id": one.reminder.request_id,
-            "user_id": one.reminder.approver.id,
-            "due_at": one.reminder.due_at,
-            "sent": one.sent,
-            "next_at": milliseconds(one.at),
-        }
-        for one in following
-    ]
-    changed = tx.all(_set_next, organisation_id=organisation_id, changes=rows.json_text(changes))
-    return {(request_id, user_id) for request_id, user_id in changed}
+    rescheduled = set()
+    for one in following:
+        changes = {"sent": one.sent, "due_at": one.at}
+        key = _key(organisation_id, one.reminder)
+        if tx.update(ReminderRow, changes, **key, due_at=one.reminder.due_at):
+            rescheduled.add(one.reminder.key)
+    return rescheduled
 
 
 def _new_summaries(tx: Transaction, organisation_id: str, days: Mapping[str, date]) -> list[str]:
     """The people who get a summary, by their local days: at most one a day, for all requests."""
-    if not days:
-        return []
-    summaries = [
-        {"organisation_id": organisation_id, "user_id": user_id, "day": day}
+    return [
+        user_id
         for user_id, day in sorted(days.items())
+        if _is_first_of_day(tx, organisation_id, user_id, day.isoformat())
     ]
-    inserted = tx.all(_insert_summaries, summaries=rows.json_text(summaries))
-    return [user_id for (user_id,) in inserted]
+
+
+def _is_first_of_day(tx: Transaction, organisation_id: str, user_id: str, day: str) -> bool:
+    """Record that the person gets a summary on that day; False if it is recorded already."""
+    key = {"organisation_id": organisation_id, "user_id": user_id}
+    if tx.insert_new(ReminderSummaryRow, **key, day=day):
+        return True
+    row = tx.find(ReminderSummaryRow, **key)
+    if row is None or row.day >= day:
+        return False
+    return tx.update(ReminderSummaryRow, {"day": day}, **key, day=row.day) == 1
 
 
 def _delete(tx: Transaction, organisation_id: str, reminders: Sequence[_DueReminder]) -> None:
-    if not reminders:
-        return
-    deleted = [
-        {"request_id": reminder.request_id, "user_id": reminder.approver.id}
-        for reminder in reminders
-    ]
-    tx.change(_delete_rows, organisation_id=organisation_id, deleted=rows.json_text(deleted))
+    for reminder in reminders:
+        tx.delete(ReminderRow, **_key(organisation_id, reminder))
+
+
+def _key(organisation_id: str, reminder: _DueReminder) -> dict[str, str]:
+    request_id, user_id = reminder.key
+    return {
+        "organisation_id": organisation_id,
+        "leave_request_id": request_id,
+        "user_id": user_id,
+    }
 
 
 def _due_reminder(row: Row) -> _DueReminder:
@@ -334,62 +337,6 @@ def _due(
     )
     # No lease: the transaction that locks the rows reschedules them and queues the reminders.
     return skip_locked(query, engine, ReminderRow)
-
-
-@compiled
-def _set_next(organisation_id: Param[str], changes: Param[str]) -> Update:
-    columns = {
-        "request_id": "uuid",
-        "user_id": "uuid",
-        "due_at": "bigint",
-        "sent": "integer",
-        "next_at": "bigint",
-    }
-    new = json_table(changes, "new", columns)
-    return (
-        ReminderRow.update(sent=new.column("sent"), due_at=new.column("next_at"))
-        .from_(new)
-        .where(
-            ReminderRow.organisation_id == organisation_id,
-            # Redundant, or SQLite reads all reminders of the organisation.
-            ReminderRow.leave_request_id.in_(Select([new], [new.column("request_id")])),
-            ReminderRow.leave_request_id == new.column("request_id"),
-            ReminderRow.user_id == new.column("user_id"),
-            ReminderRow.due_at == new.column("due_at"),
-        )
-        .returning(ReminderRow.leave_request_id, ReminderRow.user_id)
-    )
-
-
-@compiled
-def _delete_rows(organisation_id: Param[str], deleted: Param[str]) -> Delete:
-    keys = json_table(deleted, "deleted", {"request_id": "uuid", "user_id": "uuid"})
-    return ReminderRow.delete().where(
-        ReminderRow.organisation_id == organisation_id,
-        Tuple(ReminderRow.leave_request_id, ReminderRow.user_id).in_(
-            Select([keys], [keys.column("request_id"), keys.column("user_id")])
-        ),
-    )
-
-
-@compiled
-def _insert_summaries(summaries: Param[str]) -> Insert:
-    """Record that people get a summary on a day, unless it is already recorded."""
-    columns = {"organisation_id": "uuid", "user_id": "uuid", "day": "date"}
-    new = json_table(summaries, "new", columns)
-    # SQLite needs a WHERE to tell ON CONFLICT from the ON of a join.
-    query = Select([new], [new.column(name) for name in columns]).where(SQL("1 = 1"))
-    return (
-        ReminderSummaryRow.insert_from(
-            query, [getattr(ReminderSummaryRow, name) for name in columns]
-        )
-        .on_conflict(
-            conflict_target=(ReminderSummaryRow.organisation_id, ReminderSummaryRow.user_id),
-            update={"day": EXCLUDED.day},
-            where=(ReminderSummaryRow.day < EXCLUDED.day),
-        )
-        .returning(ReminderSummaryRow.user_id)
-    )
 
 
 @compiled

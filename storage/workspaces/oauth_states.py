@@ -12,11 +12,10 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from itsdangerous import BadData, Signer
-from peewee import Delete, Select
 
 from storage.base import retention
 from storage.base.secrets import Secrets, fingerprint
-from storage.db.compiled import Param, compiled
+from storage.db.compiled import milliseconds
 from storage.db.database import Transaction
 from storage.db.tables import SlackStateRow
 
@@ -35,7 +34,7 @@ def is_valid(tx: Transaction, state: str, *, now: datetime) -> bool:
     """Whether ``consume`` may find the state; writes nothing."""
     if (signed := _signed(tx.secrets, state)) is not None:
         return _expiry(signed) > now
-    return tx.first(_issued_before, state_sha256=fingerprint(state), now=now) is not None
+    return _is_stored(tx, state, now)
 
 
 def consume(tx: Transaction, state: str, *, now: datetime) -> bool:
@@ -43,7 +42,8 @@ def consume(tx: Transaction, state: str, *, now: datetime) -> bool:
     prune(tx, now=now, limit=_PRUNED_AT_ONCE)
     signed = _signed(tx.secrets, state)
     if signed is None:
-        return bool(tx.change(_consume_issued_before, state_sha256=fingerprint(state), now=now))
+        key = {"state_sha256": fingerprint(state)}
+        return _is_stored(tx, state, now) and tx.delete(SlackStateRow, **key) == 1
     expires_at = _expiry(signed)
     return expires_at > now and tx.insert_new(
         SlackStateRow,
@@ -51,6 +51,12 @@ def consume(tx: Transaction, state: str, *, now: datetime) -> bool:
         state_sha256=fingerprint(f"used {signed}"),
         expires_at=expires_at + retention.USED_OAUTH_STATES,
     )
+
+
+def _is_stored(tx: Transaction, state: str, now: datetime) -> bool:
+    # During an upgrade, processes of the older version still store states as they issue them.
+    row = tx.find(SlackStateRow, state_sha256=fingerprint(state))
+    return row is not None and row.expires_at > milliseconds(now)
 
 
 def prune(tx: Transaction, *, now: datetime, limit: int = 1_000) -> int:
@@ -73,18 +79,3 @@ def _signed(secrets: Secrets, state: str) -> str | None:
 
 def _expiry(signed: str) -> datetime:
     return datetime.fromtimestamp(int(signed.rpartition(".")[2]), UTC)
-
-
-# During an upgrade, processes of the older version still store states as they issue them.
-@compiled
-def _issued_before(state_sha256: Param[str], now: Param[datetime]) -> Select:
-    return SlackStateRow.select(SlackStateRow.state_sha256).where(
-        SlackStateRow.state_sha256 == state_sha256, SlackStateRow.expires_at > now
-    )
-
-
-@compiled
-def _consume_issued_before(state_sha256: Param[str], now: Param[datetime]) -> Delete:
-    return SlackStateRow.delete().where(
-        SlackStateRow.state_sha256 == state_sha256, SlackStateRow.expires_at > now
-    )

@@ -25,7 +25,7 @@ from storage.base.values import Caller, Organisation, Source, User
 from storage.db import rows
 from storage.db.compiled import Param, any_of_keys, compiled, json_of_keys
 from storage.db.database import DuplicateRow, Transaction
-from storage.db.tables import OrganisationRow, SlackHomeRow, UserRow
+from storage.db.tables import OrganisationRow, SlackHomeRow
 from storage.outbox import audit, organisation_config
 from storage.people import people_changes, people_rows, slack_syncs
 from storage.people.people_rows import SlackProfile
@@ -110,6 +110,7 @@ def link_only_organisation(tx: Transaction, team_id: str, *, now: datetime) -> O
 # Where the installer's time zone is in no known country.
 _DEFAULT_COUNTRY: Final = "US"
 _DEFAULT_TIMEZONE: Final = "UTC"
+_ADMINS: Final = ("admin", "owner")
 
 
 class NotLinked(Forbidden):
@@ -146,11 +147,12 @@ def find_match(tx: Transaction, new: NewInstallation) -> Organisation | None:
     domain = employer_domain(email)
     if domain is None:
         return None
-    candidates = tx.all(_of_domain, domain=domain)
+    # Those that a workspace of that domain might belong to.
+    candidates = tx.select(OrganisationRow, domain=domain, slack_team_id=None)
     if not candidates:
         return None
     if new.installer.is_email_confirmed:
-        matching = tx.all(_administered, domain=domain, email_key=texts.email_key(email))
+        matching = [row for row in candidates if _is_admin(tx, row.id, email)]
         if len(matching) == 1:
             return rows.organisation(matching[0])
     raise NotLinked(
@@ -159,6 +161,12 @@ def find_match(tx: Transaction, new: NewInstallation) -> Organisation | None:
         "in Hiatus. Or ask the people who run Hiatus to use `hiatus slack link`.",
         domain=domain,
     )
+
+
+def _is_admin(tx: Transaction, organisation_id: str, email: str) -> bool:
+    """Whether an active admin or owner of the organisation has the address."""
+    user = people_rows.find_by_email(tx, organisation_id, email)
+    return user is not None and user.status in ("pending", "active") and user.role in _ADMINS
 
 
 def create_organisation(tx: Transaction, new: NewInstallation, *, now: datetime) -> Organisation:
@@ -189,31 +197,6 @@ def create_organisation(tx: Transaction, new: NewInstallation, *, now: datetime)
     linked = replace(owner, slack_user_id=person.slack_user_id)
     people_changes.save(tx, owner, linked, "user.linked_to_slack", by=by, now=now)
     return organisation
-
-
-@compiled
-def _of_domain(domain: Param[str]) -> Select:
-    """The organisations that a workspace of that domain might belong to; two are ambiguous."""
-    row = OrganisationRow
-    return row.select(row.id).where(row.domain == domain, row.slack_team_id.is_null()).limit(2)
-
-
-@compiled
-def _administered(domain: Param[str], email_key: Param[str]) -> Select:
-    """Those of which the person with the address is an active admin or owner."""
-    row = OrganisationRow
-    return (
-        row.select(*rows.ORGANISATION)
-        .join(UserRow, on=(UserRow.organisation_id == row.id))
-        .where(
-            row.domain == domain,
-            row.slack_team_id.is_null(),
-            UserRow.email_key == email_key,
-            UserRow.role.in_(("admin", "owner")),
-            UserRow.status.in_(("pending", "active")),
-        )
-        .limit(2)
-    )
 
 
 # Slack reports every time the tab is opened. A person who opened it earlier is not viewing it.
