@@ -64,8 +64,6 @@ AUTOMATIC: Final = frozenset(
     {"last_used_at", "last_fetched_at", "last_fetched_by", "failing_since", "next_attempt_at"}
 )
 _SECOND: Final = timedelta(seconds=1)
-
-
 Headers = Iterable[tuple[bytes, bytes]]
 
 
@@ -180,8 +178,6 @@ IDEMPOTENCY_KEY: Final[dict[str, object]] = {
 
 
 _VALID_KEY: Final = re.compile(rb"[ -~]{1,255}")
-
-
 # Of every POST.
 IDEMPOTENCY_REFUSALS: Final = (
     IdempotencyAnswerUnreadable,

@@ -349,8 +349,6 @@ def _not_modified_or(response: StoredResponse, cached: Tags | None) -> StoredRes
 
 # RFC 6750, 2.1: the scheme in any case, one or more spaces, b64token. Ours are about 60 long.
 _BEARER: Final = re.compile(rb"bearer +([A-Za-z0-9._~+/-]{1,200}=*)", re.IGNORECASE)
-
-
 _log = structlog.stdlib.get_logger("hiatus.api")
 
 

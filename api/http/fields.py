@@ -311,8 +311,6 @@ def whole(items: list[T]) -> Listing[T]:
 
 
 MAX_BODY_BYTES: Final = 256 * 1024
-
-
 MAX_PARAMETERS: Final = 100
 
 

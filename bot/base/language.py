@@ -1,7 +1,7 @@
 """Translations: the current language and its gettext catalogue.
 
 English is the source language; other languages have a catalogue (``catalogues/de.po``).
-``bot.interaction.identity`` and ``bot.messages.notifications`` set the reader's language for the
+``bot.interaction.listening`` and ``bot.messages.notifications`` set the reader's language for the
 rest of the task; the views only call ``gettext``.
 """
 

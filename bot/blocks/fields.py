@@ -11,7 +11,7 @@ from bot.base import ids
 from bot.base.block_kit import Block
 from bot.base.language import gettext
 from bot.base.payloads import Answer, Values
-from bot.blocks import text, words
+from bot.blocks import layout, words
 from storage.rules.counted_days import WEEKDAYS
 
 # For options in a menu, and for option groups.
@@ -34,11 +34,11 @@ def field(
     block: Block = {
         "type": "input",
         "block_id": name,
-        "label": text.plain(label, 2_000),
+        "label": layout.plain(label, 2_000),
         "element": {"action_id": ids.ANSWER, **element},
         "optional": is_optional,
     }
-    return block | {"hint": text.plain(hint, 2_000)} if hint else block
+    return block | {"hint": layout.plain(hint, 2_000)} if hint else block
 
 
 def text_input(value: str | None = None, longest: int = 200, placeholder: str = "") -> Block:
@@ -49,7 +49,7 @@ def text_input(value: str | None = None, longest: int = 200, placeholder: str = 
 
 
 def _placeholder(shown: str) -> Block:
-    return {"placeholder": text.plain(shown, _MAX_PLACEHOLDER)} if shown else {}
+    return {"placeholder": layout.plain(shown, _MAX_PLACEHOLDER)} if shown else {}
 
 
 def number_input(value: float | None = None, *, least: int = 0, most: int) -> Block:
@@ -138,9 +138,9 @@ def translated(options: Sequence[Option]) -> list[Option]:
 
 
 def option(choice: Option) -> Block:
-    block: Block = {"text": text.plain(choice.label, text.MAX_OPTION), "value": choice.value}
+    block: Block = {"text": layout.plain(choice.label, layout.MAX_OPTION), "value": choice.value}
     if choice.description:
-        block["description"] = text.plain(choice.description, text.MAX_OPTION)
+        block["description"] = layout.plain(choice.description, layout.MAX_OPTION)
     return block
 
 
@@ -152,10 +152,10 @@ def _options_of(options: Sequence[Option]) -> Block:
 
 
 def _group(options: Sequence[Option]) -> Block:
-    half = text.MAX_OPTION // 2 - 2
-    label = f"{text.cut(options[0].label, half)} – {text.cut(options[-1].label, half)}"
+    half = layout.MAX_OPTION // 2 - 2
+    label = f"{layout.cut(options[0].label, half)} – {layout.cut(options[-1].label, half)}"
     return {
-        "label": text.plain(label, text.MAX_OPTION),
+        "label": layout.plain(label, layout.MAX_OPTION),
         "options": [option(choice) for choice in options],
     }
 
@@ -212,7 +212,7 @@ def week_fields(working_days: Sequence[str], hint: str = "") -> list[Block]:
     """The menus; their values are the entries of ``working_days``."""
     title = gettext("Working days")
     return [
-        text.quiet(f"*{title}*\n{hint}".strip()),
+        layout.quiet(f"*{title}*\n{hint}".strip()),
         *(_weekday_field(number, working_days) for number in range(len(WEEKDAYS))),
     ]
 

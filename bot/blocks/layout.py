@@ -1,15 +1,107 @@
-"""Headers, buttons, confirmation dialogues, modals and the card of a leave request."""
+"""Block Kit: text objects cut to Slack's limits, headers, buttons, dialogues, modals and cards."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, Literal
 
 from slack_sdk.models.blocks import AlertBlock, PlainTextObject
 
 from bot.base.block_kit import Block, View
 from bot.base.language import gettext
-from bot.blocks import text, words
+
+MAX_SECTION: Final = 3_000
+MAX_OPTION: Final = 75
+MAX_TITLE: Final = 24
+# Long enough to identify a person; ten names with dates still fit in a section.
+MAX_NAME: Final = 80
+# The limit of chat.update (docs.slack.dev, chat.update: msg_too_long).
+MAX_MESSAGE: Final = 4_000
+
+
+def escaped(text: str) -> str:
+    """User input escaped for mrkdwn: it cannot mention, link or call a channel.
+
+    Source: docs.slack.dev, "Formatting message text", "Escaping text".
+    """
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def cut(text: str, longest: int) -> str:
+    """The text cut to that length, with an ellipsis if it was cut."""
+    return text if len(text) <= longest else text[: longest - 1].rstrip() + "…"
+
+
+def escaped_within(typed: str, longest: int) -> str:
+    """User input escaped, and cut to that length as escaped text, with its entities whole."""
+    shown = escaped(typed)
+    if len(shown) <= longest:
+        return shown
+    return re.sub(r"&[a-z]*$", "", shown[: longest - 1]).rstrip() + "…"
+
+
+def plain(text: str, longest: int = MAX_SECTION) -> Block:
+    """A plain_text object; a space replaces empty text, which Slack rejects."""
+    return {"type": "plain_text", "text": cut(text, longest) or " ", "emoji": True}
+
+
+def verbatim(text: str, longest: int = MAX_SECTION) -> Block:
+    """As ``plain`` without emoji conversion, for user input."""
+    return {"type": "plain_text", "text": cut(text, longest) or " ", "emoji": False}
+
+
+def mrkdwn(text: str) -> Block:
+    """A mrkdwn text object; the caller escapes user input."""
+    return {"type": "mrkdwn", "text": text, "verbatim": True}
+
+
+def section(text: str) -> Block:
+    """A section in mrkdwn."""
+    return {"type": "section", "text": mrkdwn(text)}
+
+
+def paragraph(typed: str) -> Block:
+    """A section in plain text, for user input."""
+    return {"type": "section", "text": verbatim(typed)}
+
+
+def quiet(text: str) -> Block:
+    """A context block in mrkdwn."""
+    return {"type": "context", "elements": [mrkdwn(text)]}
+
+
+def name(text: str) -> str:
+    """A name inside mrkdwn: escaped and cut to ``MAX_NAME``."""
+    return escaped(cut(text, MAX_NAME))
+
+
+def excerpt(typed: str, longest: int) -> str:
+    """The start of user input, escaped, at most that long."""
+    # Cut before escaping, to keep entities whole; the longest has five characters.
+    return escaped(cut(typed, max(1, longest // 5)))
+
+
+def that_fit(lines: Iterable[str], longest: int) -> list[str]:
+    """The first lines that fit, escaped and each with a line break, in that many characters."""
+    length, shown = 0, []
+    for line in lines:
+        length += len(escaped(line)) + 1
+        if length > longest:
+            break
+        shown.append(line)
+    return shown
+
+
+def room_after(parts: Iterable[str]) -> int:
+    """The number of characters left for an excerpt in a message's text."""
+    return min(2_000, MAX_MESSAGE - 20 - sum(len(part) + 1 for part in parts))
+
+
+def one_line(typed: str) -> str:
+    """The text with single spaces and no line breaks."""
+    return " ".join(typed.split())
+
 
 _MAX_SPOKEN: Final = 75
 _MAX_ALERT: Final = 200
@@ -19,7 +111,7 @@ AlertLevel = Literal["info", "warning", "error"]
 
 
 def header(title: str) -> Block:
-    return {"type": "header", "text": text.plain(title, 150)}
+    return {"type": "header", "text": plain(title, 150)}
 
 
 def actions(*elements: Block) -> Block:
@@ -30,11 +122,11 @@ def card(title: str, subtitle: str, body: str, buttons: Sequence[Block]) -> Bloc
     """A card; its texts are plain, and cut to Slack's limits. ``body`` may be empty."""
     shown: Block = {
         "type": "card",
-        "title": text.mrkdwn(text.escaped_within(title, 150)),
-        "subtitle": text.mrkdwn(text.escaped_within(subtitle, 150)),
+        "title": mrkdwn(escaped_within(title, 150)),
+        "subtitle": mrkdwn(escaped_within(subtitle, 150)),
     }
     if body:
-        shown["body"] = text.mrkdwn(text.escaped_within(body, 200))
+        shown["body"] = mrkdwn(escaped_within(body, 200))
     if buttons:
         shown["actions"] = list(buttons)
     return shown
@@ -42,13 +134,13 @@ def card(title: str, subtitle: str, body: str, buttons: Sequence[Block]) -> Bloc
 
 def button(label: str, action_id: str, value: str = "", style: str = "", spoken: str = "") -> Block:
     """A button. ``spoken`` is the accessibility label, if the label alone is ambiguous."""
-    element: Block = {"type": "button", "action_id": action_id, "text": text.plain(label)}
+    element: Block = {"type": "button", "action_id": action_id, "text": plain(label)}
     if value:
         element["value"] = value
     if style:
         element["style"] = style
     if spoken:
-        element["accessibility_label"] = text.cut(spoken, _MAX_SPOKEN)
+        element["accessibility_label"] = cut(spoken, _MAX_SPOKEN)
     return element
 
 
@@ -57,15 +149,15 @@ def alert(sentence: str, block_id: str, level: AlertLevel) -> Block:
 
     Source: docs.slack.dev/reference/block-kit/blocks/alert-block.
     """
-    shown = PlainTextObject(text=text.cut(sentence, _MAX_ALERT), emoji=False)
+    shown = PlainTextObject(text=cut(sentence, _MAX_ALERT), emoji=False)
     block: Block = AlertBlock(text=shown, level=level, block_id=block_id).to_dict()
     return block
 
 
-def row(name: str, facts: Sequence[str]) -> Block:
+def row(entry: str, facts: Sequence[str]) -> Block:
     """An entry of a list: a name, and facts about it in mrkdwn on a line of their own."""
-    title = f"*{text.name(text.one_line(name))}*"
-    return text.section(f"{title}\n{' · '.join(facts)}" if facts else title)
+    title = f"*{name(one_line(entry))}*"
+    return section(f"{title}\n{' · '.join(facts)}" if facts else title)
 
 
 def menu(
@@ -81,7 +173,7 @@ def menu(
     """
     shown: list[Block] = []
     for label, choice in options:
-        option: Block = {"text": text.plain(label, text.MAX_OPTION), "value": f"{choice} {about}"}
+        option: Block = {"text": plain(label, MAX_OPTION), "value": f"{choice} {about}"}
         if choice in urls:
             option["url"] = urls[choice]
         shown.append(option)
@@ -91,10 +183,10 @@ def menu(
 def confirm(title: str, sentence: str, yes: str, no: str) -> Block:
     """A confirmation dialogue in plain text, for actions that cannot be undone."""
     return {
-        "title": text.plain(title, 100),
-        "text": text.verbatim(sentence, 300),
-        "confirm": text.plain(yes, 30),
-        "deny": text.plain(no, 30),
+        "title": plain(title, 100),
+        "text": verbatim(sentence, 300),
+        "confirm": plain(yes, 30),
+        "deny": plain(no, 30),
     }
 
 
@@ -109,15 +201,15 @@ def modal(
     """A modal; ``submit`` makes it a form."""
     view: View = {
         "type": "modal",
-        "title": text.plain(title, text.MAX_TITLE),
-        "close": text.plain(close or gettext("Close"), text.MAX_TITLE),
+        "title": plain(title, MAX_TITLE),
+        "close": plain(close or gettext("Close"), MAX_TITLE),
         "blocks": list(blocks),
         "private_metadata": private_metadata,
     }
     if callback_id:
         view["callback_id"] = callback_id
     if submit:
-        view["submit"] = text.plain(submit, text.MAX_TITLE)
+        view["submit"] = plain(submit, MAX_TITLE)
     return view
 
 
@@ -125,9 +217,9 @@ def notice(title: str, sentence: str) -> View:
     """A modal with one sentence in plain text."""
     return {
         "type": "modal",
-        "title": text.plain(title, text.MAX_TITLE),
-        "close": text.plain(gettext("Close")),
-        "blocks": [text.paragraph(sentence)],
+        "title": plain(title, MAX_TITLE),
+        "close": plain(gettext("Close")),
+        "blocks": [paragraph(sentence)],
     }
 
 
@@ -145,7 +237,7 @@ def request_card(
     requester_name: str,
     leave_type_name: str,
     dates: str,
-    half_days: int,
+    amount: str,
     facts: Sequence[str] = (),
     buttons: Sequence[Block] = (),
     kind: Literal["request", "change", "cancellation"] = "request",
@@ -154,8 +246,8 @@ def request_card(
 
     ``kind``: a request, or what is asked about approved leave.
     """
-    requester = text.cut(requester_name, _MAX_NAME)
-    leave_type = text.cut(leave_type_name, _MAX_NAME)
+    requester = cut(requester_name, _MAX_NAME)
+    leave_type = cut(leave_type_name, _MAX_NAME)
     what = leave_type
     if kind == "change":
         what = gettext("change of {leave_type}", leave_type=leave_type)
@@ -163,7 +255,7 @@ def request_card(
         what = gettext("cancellation of {leave_type}", leave_type=leave_type)
     return card(
         f"{requester} · {what}",
-        f"{dates} · {words.amount(half_days)}",
+        f"{dates} · {amount}",
         "\n".join(facts),
         buttons,
     )

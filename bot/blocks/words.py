@@ -16,7 +16,7 @@ from babel.numbers import format_decimal
 
 from bot.base import language
 from bot.base.language import gettext, gettext_noop, ngettext
-from bot.blocks import text
+from bot.blocks import layout
 from storage.base.errors import Days
 from storage.base.leave_values import HalfDay
 from storage.people.colleagues import ColleagueOff
@@ -245,8 +245,8 @@ def colleague_off(colleague: ColleagueOff) -> str:
     what = (
         gettext("Away")
         if colleague.type_name is None
-        else text.cut(colleague.type_name, text.MAX_NAME)
+        else layout.cut(colleague.type_name, layout.MAX_NAME)
     )
     if colleague.is_pending:
         what = gettext("{leave_type}, pending", leave_type=what)
-    return f"{text.cut(colleague.name, text.MAX_NAME)}: {when} ({what})"
+    return f"{layout.cut(colleague.name, layout.MAX_NAME)}: {when} ({what})"

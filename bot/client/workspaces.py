@@ -1,4 +1,4 @@
-"""The workspaces that have the app, with their tokens.
+"""The workspaces that have the app, with their tokens, and direct messages to their people.
 
 Either the one of the configured bot token, or those that installed the app by OAuth.
 """
@@ -14,13 +14,18 @@ from typing import Final
 from urllib.parse import urlencode
 
 import structlog
+from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
+from bot.base.block_kit import Message
+from bot.base.language import set_locale
 from bot.client import slack_web
 from storage.base.errors import AlreadyExists, DatabaseUnavailable
-from storage.base.values import Organisation
+from storage.base.values import Organisation, User
 from storage.db.database import Database
-from storage.workspaces import slack_installations, slack_workspaces
+from storage.notifications.notification_queue import Notification
+from storage.notifications.slack_messages import PostedMessage
+from storage.workspaces import slack_installations, slack_profiles, slack_workspaces
 from storage.workspaces.slack_installations import TokenUnreadable
 
 _log = structlog.stdlib.get_logger("hiatus.slack")
@@ -230,3 +235,57 @@ class InstalledWorkspaces(Workspaces):
             return True
         # Another process ended it, or it was reinstalled since it was read.
         return await self._database.read(slack_installations.find, workspace.team_id) is None
+
+
+class NoAccount(Exception):
+    """The recipient has no Slack account in the workspace; the message is for operators."""
+
+    def __init__(self) -> None:
+        super().__init__("no account in the workspace has this confirmed e-mail address")
+
+
+class Recipients:
+    def __init__(self, database: Database, clock: Callable[[], datetime]) -> None:
+        self._database = database
+        self._clock = clock
+
+    async def slack_user_id(
+        self, notification: Notification, recipient: User, workspace: Workspace
+    ) -> str:
+        """The person's Slack user id, looked up by e-mail once and stored.
+
+        The look-up may set the person's language, so messages are rendered after it. Raises
+        NoAccount.
+        """
+        if recipient.slack_user_id is not None:
+            return recipient.slack_user_id
+        try:
+            response = await workspace.client.users_lookupByEmail(email=recipient.email)
+        except SlackApiError as failure:
+            if slack_web.error_code(failure) == "users_not_found":
+                raise NoAccount from failure
+            raise
+        if not slack_web.is_full_member(response["user"], workspace.team_id):
+            raise NoAccount
+        # Only users.info returns the locale; it is called once per person.
+        response = await workspace.client.users_info(
+            user=response["user"]["id"], include_locale=True
+        )
+        profile = slack_web.profile_of(response["user"])
+        linked = await self._database.write(
+            slack_profiles.link,
+            notification.organisation_id,
+            recipient.id,
+            profile,
+            now=self._clock(),
+        )
+        if linked is None:
+            raise NoAccount
+        set_locale(profile.locale)
+        return linked
+
+
+async def post(workspace: Workspace, slack_user_id: str, message: Message) -> PostedMessage:
+    """Send a DM. Raises the errors in ``slack_web.FAILURES``."""
+    response = await workspace.client.chat_postMessage(channel=slack_user_id, **message)
+    return PostedMessage(channel=response["channel"], ts=response["ts"])

@@ -18,7 +18,7 @@ from slack_sdk.webhook.async_client import AsyncWebhookClient
 from bot.base import language, payloads
 from bot.base.block_kit import Block, Message, View
 from bot.base.payloads import Body, Event, UnexpectedPayload, Values
-from bot.blocks import layout, text
+from bot.blocks import layout
 from bot.client import slack_web
 from bot.client.modal_updates import ModalRefreshes
 from bot.client.workspaces import Workspace, Workspaces, home_url
@@ -263,11 +263,11 @@ class Interaction:
             return
         await self.ack()
         if self.body.get("response_url"):
-            message = text.escaped(sentence)
+            message = layout.escaped(sentence)
             await self._respond(text=message, response_type="ephemeral", replace_original=False)
         elif self.is_submission:
             await self.client.chat_postMessage(
-                channel=self.slack_user_id, text=text.escaped(sentence)
+                channel=self.slack_user_id, text=layout.escaped(sentence)
             )
         elif self.body.get("trigger_id"):
             await self.open(layout.notice("Hiatus", sentence))

@@ -13,7 +13,7 @@ from bot.base.block_kit import View
 from bot.base.language import gettext
 from bot.base.payloads import ShownView
 from bot.client import slack_web
-from bot.interaction import errors, identity
+from bot.interaction import errors, listening
 from bot.interaction.interaction import Interaction
 from storage.base.errors import CodeTaken, DomainError, InvalidInput, NameTaken
 from storage.base.values import Caller
@@ -148,6 +148,6 @@ def inline(refusal: DomainError, view: ShownView) -> dict[str, str]:
 
 async def admin(interaction: Interaction) -> Caller:
     """The caller, who must be an admin or owner. Raises InsufficientRole."""
-    by = await identity.caller(interaction)
+    by = await listening.caller(interaction)
     roles.check_role(by.role, "admin")
     return by

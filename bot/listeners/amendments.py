@@ -9,7 +9,7 @@ from slack_bolt.async_app import AsyncApp
 
 from bot.base import ids
 from bot.base.block_kit import View
-from bot.interaction import errors, identity, modals
+from bot.interaction import errors, listening, modals
 from bot.interaction.interaction import Clicked, Interaction
 from bot.listeners import decisions as cards
 from bot.message_views import requester_messages
@@ -32,7 +32,7 @@ from storage.rules import counted_days, lifecycle
 
 async def approve(interaction: Interaction) -> None:
     """Approve and refresh the card; say why if it is stale or no longer possible."""
-    by = await identity.acknowledged(interaction)
+    by = await listening.acknowledged(interaction)
     clicked = interaction.clicked
     await _approve(interaction, clicked.value, by)
     await _refresh(interaction, clicked, by)
@@ -40,7 +40,7 @@ async def approve(interaction: Interaction) -> None:
 
 async def ask_reason(interaction: Interaction) -> None:
     """Open the decline form, if the amendment is still open."""
-    by = await identity.acknowledged(interaction)
+    by = await listening.acknowledged(interaction)
     clicked = interaction.clicked
     try:
         card = await _card_to_decide(interaction, clicked.value, by)
@@ -53,7 +53,7 @@ async def ask_reason(interaction: Interaction) -> None:
 
 async def decline_with_reason(interaction: Interaction) -> None:
     """Decline; replace the form with a sentence if the amendment is no longer open."""
-    by = await identity.caller(interaction)
+    by = await listening.caller(interaction)
     clicked = interaction.clicked_before_form
     reason = decline.reason_of(interaction.values)
     try:
@@ -68,7 +68,7 @@ async def decline_with_reason(interaction: Interaction) -> None:
 
 async def withdraw(interaction: Interaction) -> None:
     """Withdraw the caller's change and refresh their message."""
-    by = await identity.acknowledged(interaction)
+    by = await listening.acknowledged(interaction)
     await _withdraw(interaction, by)
     card = await interaction.database.read(_card, interaction.value, by=by, now=interaction.now)
     if card.request.user_id == by.user_id:
@@ -76,19 +76,19 @@ async def withdraw(interaction: Interaction) -> None:
 
 
 async def withdraw_on_home(interaction: Interaction) -> None:
-    by = await identity.acknowledged(interaction)
+    by = await listening.acknowledged(interaction)
     await _withdraw(interaction, by)
     await home_tab.show_again(interaction, by)
 
 
 async def approve_on_home(interaction: Interaction) -> None:
-    by = await identity.acknowledged(interaction)
+    by = await listening.acknowledged(interaction)
     await _approve(interaction, interaction.value, by)
     await home_tab.show_again(interaction, by)
 
 
 async def ask_reason_on_home(interaction: Interaction) -> None:
-    by = await identity.acknowledged(interaction)
+    by = await listening.acknowledged(interaction)
     try:
         card = await _card_to_decide(interaction, interaction.value, by)
     except DomainError as refusal:
@@ -99,7 +99,7 @@ async def ask_reason_on_home(interaction: Interaction) -> None:
 
 
 async def decline_on_home(interaction: Interaction) -> None:
-    by = await identity.caller(interaction)
+    by = await listening.caller(interaction)
     reason = decline.reason_of(interaction.values)
     try:
         await interaction.database.write(
@@ -154,7 +154,7 @@ def _card(tx: Transaction, amendment_id: str, *, by: Caller, now: datetime) -> A
 
 
 async def open_form(interaction: Interaction) -> None:
-    by = await identity.acknowledged(interaction)
+    by = await listening.acknowledged(interaction)
     try:
         view = await interaction.database.read(
             _form, interaction.value, None, by=by, now=interaction.now
@@ -167,7 +167,7 @@ async def open_form(interaction: Interaction) -> None:
 
 async def submitted(interaction: Interaction) -> None:
     """Book the interruption; errors are shown at their fields."""
-    by = await identity.caller(interaction)
+    by = await listening.caller(interaction)
     request_id = interaction.private_metadata
     try:
         draft = request_values.draft_of(request_values.filled_of(interaction.values))

@@ -9,7 +9,7 @@ from typing import Final
 from slack_bolt.async_app import AsyncApp
 
 from bot.base import ids
-from bot.interaction import identity, modals, typed_context
+from bot.interaction import listening, modals, typed_context
 from bot.interaction.interaction import Interaction
 from bot.parsing import typed_leave
 from bot.views import calendar
@@ -54,7 +54,7 @@ def is_typed(typed: str) -> bool:
 
 async def show_typed(interaction: Interaction, typed: str) -> bool:
     """Show the calendar beside the command; False if the words were not understood."""
-    by = await identity.acknowledged(interaction)
+    by = await listening.acknowledged(interaction)
     scope, when = _words(typed)
     page = await interaction.database.read(_typed_page, scope, when, by=by, now=interaction.now)
     if page is not None:
@@ -70,7 +70,7 @@ async def open_modal(interaction: Interaction) -> None:
     await interaction.ack()
     if interaction.choice == "home":
         return
-    by = await identity.caller(interaction)
+    by = await listening.caller(interaction)
     shown, chart = await interaction.database.read(
         _first_page, None, _day_of(interaction.value), by=by, now=interaction.now
     )
@@ -79,7 +79,7 @@ async def open_modal(interaction: Interaction) -> None:
 
 async def turn(interaction: Interaction) -> None:
     """Show another part of the calendar, in the message or the modal."""
-    by = await identity.acknowledged(interaction)
+    by = await listening.acknowledged(interaction)
     asked = CalendarPage.unpacked(interaction.value)
     database = interaction.database
     if asked is None:

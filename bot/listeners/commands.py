@@ -11,7 +11,7 @@ from typing import Final
 from slack_bolt.async_app import AsyncApp
 
 from bot.base import ids
-from bot.interaction import errors, identity, typed_context
+from bot.interaction import errors, listening, typed_context
 from bot.interaction.interaction import Interaction
 from bot.listeners import calendar, own_leave, record_form, request_form
 from bot.message_views import answers
@@ -78,7 +78,7 @@ async def _not_understood(interaction: Interaction, typed: str) -> None:
 
 async def _help(interaction: Interaction) -> None:
     await interaction.ack()
-    await identity.greet(interaction)
+    await listening.greet(interaction)
     help_text = answers.help_text(
         str(interaction.body["command"]), contact=interaction.services.support_contact
     )
@@ -86,7 +86,7 @@ async def _help(interaction: Interaction) -> None:
 
 
 async def _balance(interaction: Interaction) -> None:
-    by = await identity.acknowledged(interaction)
+    by = await listening.acknowledged(interaction)
     balance = await interaction.database.read(
         ledgers.balance, str(by.user_id), on=None, by=by, now=interaction.now
     )
@@ -124,7 +124,7 @@ _MAX_DAYS: Final = 366
 
 async def show(interaction: Interaction, typed: str) -> bool:
     """Show who is off on the typed days; False if they were not understood."""
-    by = await identity.acknowledged(interaction)
+    by = await listening.acknowledged(interaction)
     away = await interaction.database.read(_away, typed, by=by, now=interaction.now)
     if away is not None:
         await interaction.reply(answers.out(away))
@@ -185,7 +185,7 @@ async def reply(interaction: Interaction, typed: str, leave: ParsedLeave) -> Non
 
     Leave of a person who is named is recorded for them, by those who may.
     """
-    by = await identity.caller(interaction)
+    by = await listening.caller(interaction)
     try:
         reading = await interaction.database.read(
             _reading, typed, leave, by=by, now=interaction.now

@@ -10,7 +10,7 @@ from slack_bolt.async_app import AsyncApp
 
 from bot.base import ids
 from bot.client import slack_web
-from bot.interaction import errors, identity
+from bot.interaction import errors, listening
 from bot.interaction.interaction import Clicked, Interaction
 from bot.message_views import approver_messages, cards
 from bot.messages import home_tab
@@ -36,7 +36,7 @@ _log = structlog.stdlib.get_logger("hiatus.slack")
 
 async def approve(interaction: Interaction) -> None:
     """Approve and refresh the card; a stale click gets the current status."""
-    by = await identity.acknowledged(interaction)
+    by = await listening.acknowledged(interaction)
     clicked = interaction.clicked
     try:
         await interaction.database.write(
@@ -79,7 +79,7 @@ async def approve_anyway(interaction: Interaction) -> None:
 
     The form was opened on a card or on Home. Other errors are shown at the reason field.
     """
-    by = await identity.caller(interaction)
+    by = await listening.caller(interaction)
     is_on_card = " " in interaction.private_metadata
     request_id = interaction.private_metadata.split(" ", maxsplit=1)[0]
     reason = decline.override_reason_of(interaction.values)
@@ -103,7 +103,7 @@ async def approve_anyway(interaction: Interaction) -> None:
 
 async def ask_reason(interaction: Interaction) -> None:
     """Open the decline form, if the request is still pending."""
-    by = await identity.acknowledged(interaction)
+    by = await listening.acknowledged(interaction)
     clicked = interaction.clicked
     card = await interaction.database.read(
         card_to_decide, clicked.value, by=by, now=interaction.now
@@ -120,7 +120,7 @@ async def decline_with_reason(interaction: Interaction) -> None:
 
     Other errors are shown at the reason field (listening.py).
     """
-    by = await identity.caller(interaction)
+    by = await listening.caller(interaction)
     clicked = interaction.clicked_before_form
     reason = decline.reason_of(interaction.values)
     try:
@@ -146,7 +146,7 @@ async def decline_with_reason(interaction: Interaction) -> None:
 
 async def open_reversal(interaction: Interaction) -> None:
     """Open the form that changes the decision, within the reversal window."""
-    by = await identity.acknowledged(interaction)
+    by = await listening.acknowledged(interaction)
     clicked = interaction.clicked
     card = await interaction.database.read(
         card_to_decide, clicked.value, by=by, now=interaction.now
@@ -169,7 +169,7 @@ async def reverse_to_declined(interaction: Interaction) -> None:
 
 
 async def _reverse(interaction: Interaction, to_status: Decision) -> None:
-    by = await identity.caller(interaction)
+    by = await listening.caller(interaction)
     clicked = interaction.clicked_before_form
     reason = decline.reason_of(interaction.values) if to_status == "declined" else None
     try:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from slack_bolt.async_app import AsyncApp
 
 from bot.base import ids
-from bot.interaction import errors, identity, listening, modals
+from bot.interaction import errors, listening, modals
 from bot.interaction.interaction import Interaction
 from bot.listeners import request_form
 from bot.listeners.decisions import card_to_decide, not_enough
@@ -31,7 +31,7 @@ async def opened(interaction: Interaction) -> None:
         return
     client = interaction.client
     try:
-        by = await identity.caller(interaction)
+        by = await listening.caller(interaction)
     except NotAMember as refusal:
         view = views.closed(errors.sentence(refusal))
         await client.views_publish(user_id=interaction.slack_user_id, view=view)
@@ -43,7 +43,7 @@ async def opened(interaction: Interaction) -> None:
 
 
 async def paginate(interaction: Interaction) -> None:
-    by = await identity.acknowledged(interaction)
+    by = await listening.acknowledged(interaction)
     cursors = PageCursors.unpacked(interaction.value)
     await interaction.database.write(
         slack_workspaces.save_opened_home, cursors, by=by, now=interaction.now
@@ -69,7 +69,7 @@ async def open_step(interaction: Interaction) -> None:
 
 async def _check_off_leave_types(interaction: Interaction) -> None:
     """The list that was opened shows the rules of each type: there is no more to the step."""
-    by = await identity.caller(interaction)
+    by = await listening.caller(interaction)
     await interaction.database.write(
         setup_checklist.check_off, "leave_types", by=by, now=interaction.now
     )
@@ -91,7 +91,7 @@ async def cancel(interaction: Interaction) -> None:
 
 async def approve(interaction: Interaction) -> None:
     """Approve; if another approver was faster, say who."""
-    by = await identity.acknowledged(interaction)
+    by = await listening.acknowledged(interaction)
     request_id = interaction.value
     try:
         await interaction.database.write(
@@ -106,7 +106,7 @@ async def approve(interaction: Interaction) -> None:
 
 async def ask_reason(interaction: Interaction) -> None:
     """Open the decline form, if the request is still pending."""
-    by = await identity.acknowledged(interaction)
+    by = await listening.acknowledged(interaction)
     try:
         card = await interaction.database.read(
             card_to_decide, interaction.value, by=by, now=interaction.now
@@ -122,7 +122,7 @@ async def ask_reason(interaction: Interaction) -> None:
 
 async def decline_with_reason(interaction: Interaction) -> None:
     """Decline; replace the form with a sentence if the request is no longer pending."""
-    by = await identity.caller(interaction)
+    by = await listening.caller(interaction)
     request_id = interaction.private_metadata
     reason = decline.reason_of(interaction.values)
     try:
@@ -142,7 +142,7 @@ async def decline_with_reason(interaction: Interaction) -> None:
 
 async def _act(interaction: Interaction, act: Callable[[Transaction, Caller], object]) -> None:
     """Run a button's action, show an error, and refresh the tab."""
-    by = await identity.acknowledged(interaction)
+    by = await listening.acknowledged(interaction)
     await interaction.write_or_tell(errors.sentence, act, by)
     await home_tab.show_again(interaction, by)
 

@@ -9,7 +9,7 @@ from slack_bolt.async_app import AsyncApp
 from bot.base import ids
 from bot.base.language import gettext
 from bot.blocks import layout, words
-from bot.interaction import errors, identity, modals
+from bot.interaction import errors, listening, modals
 from bot.interaction.interaction import Interaction
 from bot.listeners import request_form
 from bot.message_views import answers, approver_messages, requester_messages
@@ -29,20 +29,20 @@ from storage.people import people_rows
 async def show(interaction: Interaction) -> None:
     """List upcoming leave and pending requests."""
     await interaction.ack()
-    leave = await _own_leave(interaction, await identity.caller(interaction))
+    leave = await _own_leave(interaction, await listening.caller(interaction))
     await interaction.reply(answers.own_leave(leave))
 
 
 async def show_to_cancel(interaction: Interaction) -> None:
     """List them with cancel buttons."""
     await interaction.ack()
-    leave = await _own_leave(interaction, await identity.caller(interaction))
+    leave = await _own_leave(interaction, await listening.caller(interaction))
     await interaction.reply(answers.own_leave_to_cancel(leave))
 
 
 async def cancel_listed(interaction: Interaction) -> None:
     """Cancel a listed request and refresh the list."""
-    by = await identity.acknowledged(interaction)
+    by = await listening.acknowledged(interaction)
     result = await _cancel(interaction, by)
     leave = await _own_leave(interaction, by)
     await interaction.refresh(answers.own_leave_to_cancel(leave, result))
@@ -50,7 +50,7 @@ async def cancel_listed(interaction: Interaction) -> None:
 
 async def cancel(interaction: Interaction) -> None:
     """Cancel the request of the clicked message and refresh the message."""
-    by = await identity.acknowledged(interaction)
+    by = await listening.acknowledged(interaction)
     await _cancel(interaction, by)
     card = await interaction.database.read(
         approval_cards.card,
@@ -65,7 +65,7 @@ async def cancel(interaction: Interaction) -> None:
 
 async def still_sick(interaction: Interaction) -> None:
     """Extend sick leave by a working day and refresh the message; a second click says so."""
-    by = await identity.acknowledged(interaction)
+    by = await listening.acknowledged(interaction)
     request_id, _, known_end = interaction.value.partition(" ")
     continued = await interaction.database.write(
         leave_requests.extend, request_id, known_end, by=by, now=interaction.now
@@ -87,7 +87,7 @@ async def still_sick(interaction: Interaction) -> None:
 
 async def ask_again(interaction: Interaction) -> None:
     """Open the request form with all values of a declined request but its dates."""
-    by = await identity.acknowledged(interaction)
+    by = await listening.acknowledged(interaction)
     card = await interaction.database.read(
         approval_cards.visible_card, interaction.value, by=by, now=interaction.now
     )
@@ -142,7 +142,7 @@ def _own(tx: Transaction, *, by: Caller, now: datetime) -> OwnLeave:
 
 async def object_to(interaction: Interaction) -> None:
     """Tell the recorder and the admins; Slack has asked for confirmation."""
-    by = await identity.acknowledged(interaction)
+    by = await listening.acknowledged(interaction)
     try:
         await interaction.database.write(
             leave_requests.object_to, interaction.value, by=by, now=interaction.now
@@ -155,7 +155,7 @@ async def object_to(interaction: Interaction) -> None:
 
 async def cancel_recorded(interaction: Interaction) -> None:
     """Cancel it as its recorder or an admin, and refresh the clicked message or modal."""
-    by = await identity.acknowledged(interaction)
+    by = await listening.acknowledged(interaction)
     try:
         await interaction.database.write(
             leave_requests.cancel, interaction.value, by=by, now=interaction.now

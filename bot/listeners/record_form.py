@@ -14,7 +14,7 @@ from bot.base.block_kit import Block, View
 from bot.base.language import gettext, gettext_noop
 from bot.blocks import words
 from bot.client import slack_web
-from bot.interaction import errors, identity, modals, typed_context
+from bot.interaction import errors, listening, modals, typed_context
 from bot.interaction.interaction import Interaction
 from bot.listeners import request_form as own_form
 from bot.parsing import typed_leave, typed_names
@@ -87,13 +87,13 @@ class _Form:
 
 async def open_form(interaction: Interaction) -> None:
     """Open the form without a person."""
-    by = await identity.acknowledged(interaction)
+    by = await listening.acknowledged(interaction)
     await _open(interaction, by, None, ParsedLeave())
 
 
 async def open_typed(interaction: Interaction, mentions: Sequence[Mention]) -> None:
     """Open the form for the mentioned person, filled in from the rest of the typed text."""
-    by = await identity.acknowledged(interaction)
+    by = await listening.acknowledged(interaction)
     if len(mentions) > 1:
         await interaction.tell(gettext(_ONE_PERSON))
         return
@@ -118,7 +118,7 @@ async def _person_of_account(
     read = interaction.database.read
     user = await read(people_rows.find_by_slack_id, by.organisation_id, slack_user_id)
     if user is None:
-        member = await identity.full_member(interaction, slack_user_id)
+        member = await listening.full_member(interaction, slack_user_id)
         profile: SlackProfile = slack_web.profile_of(member)
         user = await read(people_rows.find_by_profile, by.organisation_id, profile)
     if user is None:
@@ -177,7 +177,7 @@ def check_recordable(tx: Transaction, user: User, *, by: Caller, now: datetime) 
 
 async def open_filled_in(interaction: Interaction, user_id: str, filled: Filled) -> None:
     """Open the form for the person with these values."""
-    by = await identity.acknowledged(interaction)
+    by = await listening.acknowledged(interaction)
 
     def form(tx: Transaction) -> _Form:
         check_recordable(tx, people_rows.get(tx, user_id, by=by), by=by, now=interaction.now)
@@ -204,7 +204,7 @@ async def _show(interaction: Interaction, form: _Form, asides: list[Block]) -> N
 
 async def offer_people(interaction: Interaction) -> None:
     """The people whose leave the user may record and who match the typed text."""
-    by = await identity.caller(interaction)
+    by = await listening.caller(interaction)
     typed = str(interaction.body.get("value") or "")
     users = await interaction.database.read(
         leave_requests.find_recordable, typed, by=by, now=interaction.now
@@ -214,7 +214,7 @@ async def offer_people(interaction: Interaction) -> None:
 
 async def offer_covers(interaction: Interaction) -> None:
     """The colleagues who can cover for the chosen person."""
-    by = await identity.caller(interaction)
+    by = await listening.caller(interaction)
     typed = str(interaction.body.get("value") or "")
     view = interaction.body["view"]
     candidates = await interaction.database.read(
@@ -231,7 +231,7 @@ async def offer_covers(interaction: Interaction) -> None:
 
 async def recount(interaction: Interaction) -> None:
     """Refresh the form's total after a selection."""
-    by = await identity.acknowledged(interaction)
+    by = await listening.acknowledged(interaction)
 
     async def render() -> View:
         view, action = interaction.body["view"], interaction.body["actions"][0]
@@ -254,7 +254,7 @@ async def _rendered(
 
 async def submitted(interaction: Interaction) -> None:
     """Record the leave and show it in place of the form; errors are shown at their fields."""
-    by = await identity.caller(interaction)
+    by = await listening.caller(interaction)
     entered = Entered.of(interaction.values)
     try:
         if entered.user_id is None:

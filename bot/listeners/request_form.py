@@ -12,7 +12,7 @@ from slack_bolt.async_app import AsyncApp
 from bot.base import ids, payloads
 from bot.base.block_kit import Block, View
 from bot.base.language import gettext, gettext_noop
-from bot.interaction import errors, identity, typed_context
+from bot.interaction import errors, listening, typed_context
 from bot.interaction.interaction import Interaction
 from bot.listeners import amendments
 from bot.parsing import typed_leave
@@ -66,7 +66,7 @@ class _Form:
 
 async def open_form(interaction: Interaction) -> None:
     # Acknowledged first: the form is opened by a separate call.
-    by = await identity.acknowledged(interaction)
+    by = await listening.acknowledged(interaction)
     await _open_parsed(interaction, by, ParsedLeave())
 
 
@@ -77,7 +77,7 @@ async def open_filled_in(
 
     ``needs_days``: days that are missing are the next free ones, too.
     """
-    by = await identity.acknowledged(interaction)
+    by = await listening.acknowledged(interaction)
     form = await interaction.database.read(
         _form_with_defaults, filled, by=by, now=interaction.now, needs_days=needs_days
     )
@@ -101,7 +101,7 @@ async def open_typed_or_empty(interaction: Interaction, typed: str) -> None:
 
 
 async def _parsed(interaction: Interaction, typed: str) -> tuple[Caller, ParsedLeave]:
-    by = await identity.caller(interaction)
+    by = await listening.caller(interaction)
     context = await interaction.database.read(
         typed_context.of_caller, by=by, now=interaction.now, typed=typed
     )
@@ -118,7 +118,7 @@ async def open_other_cover(interaction: Interaction) -> None:
 
 
 async def _open_edit(interaction: Interaction, *, is_at_cover: bool = False) -> None:
-    by = await identity.acknowledged(interaction)
+    by = await listening.acknowledged(interaction)
     form = await interaction.database.read(
         _edit_form, interaction.value, None, by=by, now=interaction.now
     )
@@ -127,7 +127,7 @@ async def _open_edit(interaction: Interaction, *, is_at_cover: bool = False) -> 
 
 async def recount(interaction: Interaction) -> None:
     """Refresh the form's total after a selection."""
-    by = await identity.acknowledged(interaction)
+    by = await listening.acknowledged(interaction)
 
     async def render() -> View:
         filled = request_values.after_selection(
@@ -157,7 +157,7 @@ async def _rendered(
 
 async def offer_covers(interaction: Interaction) -> None:
     """The colleagues who can cover: the team's, or those who match the typed text."""
-    by = await identity.caller(interaction)
+    by = await listening.caller(interaction)
     typed = str(interaction.body.get("value") or "")
     view = interaction.body["view"]
     edited_id = interaction.private_metadata if view["callback_id"] == ids.EDIT_FORM else ""
@@ -192,7 +192,7 @@ def asides_of(interaction: Interaction) -> list[Block]:
 
 async def submitted(interaction: Interaction) -> None:
     """Submit the request; errors are shown at their fields."""
-    by = await identity.caller(interaction)
+    by = await listening.caller(interaction)
     filled = request_values.filled_of(interaction.values)
     try:
         await interaction.database.write(_submit, filled, by=by, now=interaction.now)
@@ -202,7 +202,7 @@ async def submitted(interaction: Interaction) -> None:
 
 async def edited(interaction: Interaction) -> None:
     """Save the edited request, or say that it has ended."""
-    by = await identity.caller(interaction)
+    by = await listening.caller(interaction)
     request_id = interaction.private_metadata
     filled = request_values.filled_of(interaction.values)
     try:

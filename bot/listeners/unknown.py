@@ -11,7 +11,7 @@ from typing import Final
 from slack_bolt.async_app import AsyncApp
 
 from bot.base.language import gettext
-from bot.interaction import errors, identity, listening
+from bot.interaction import errors, listening
 from bot.interaction.interaction import Interaction
 from bot.message_views import answers
 
@@ -19,7 +19,7 @@ _ANY: Final = re.compile("")
 
 
 async def unknown_command(interaction: Interaction) -> None:
-    await identity.greet(interaction)
+    await listening.greet(interaction)
     await interaction.ack(
         response_type="ephemeral",
         text=answers.unknown_command(str(interaction.body.get("command"))),
@@ -34,7 +34,7 @@ async def unknown_action(interaction: Interaction) -> None:
 
 
 async def outdated(interaction: Interaction) -> None:
-    await identity.greet(interaction)
+    await listening.greet(interaction)
     await interaction.tell(gettext(errors.OUTDATED))
 
 

@@ -7,7 +7,7 @@ from datetime import date
 from bot.base import ids
 from bot.base.block_kit import Block, Message
 from bot.base.language import gettext
-from bot.blocks import layout, text, words
+from bot.blocks import layout, words
 from storage.base.event_values import NotificationEvent
 from storage.base.leave_values import LeaveRequest
 from storage.notifications.approval_cards import ApprovalCard, ToldAbsence, Uncovered
@@ -18,16 +18,16 @@ def told_message(card: ApprovalCard, told: ToldAbsence) -> Message:
     sentence = _sentence(card, told)
     facts = [_facts(card, told)]
     if card.cover is not None and card.request.status == "approved":
-        facts.append(gettext("Covered by {name}", name=text.name(card.cover.name)))
+        facts.append(gettext("Covered by {name}", name=layout.name(card.cover.name)))
     uncovered = [_uncovered(leave) for leave in told.uncovered]
-    blocks = [text.section("\n".join((f"*{sentence}*{_note(card, told)}", *facts)))]
+    blocks = [layout.section("\n".join((f"*{sentence}*{_note(card, told)}", *facts)))]
     for line, leave in zip(uncovered, told.uncovered, strict=True):
-        blocks.append(text.section(line))
+        blocks.append(layout.section(line))
         if leave.may_change:
             blocks.append(layout.actions(_other_cover(leave)))
     shown = f"{sentence}{_note(card, told)} {'. '.join(facts)}."
     for line in uncovered:
-        if len(shown) + len(line) < text.MAX_MESSAGE:
+        if len(shown) + len(line) < layout.MAX_MESSAGE:
             shown += f" {line}"
     return {"text": shown, "blocks": blocks}
 
@@ -42,7 +42,7 @@ def _note(card: ApprovalCard, told: ToldAbsence) -> str:
 def _sentence(card: ApprovalCard, told: ToldAbsence) -> str:
     """``Amir is on sick leave today.`` in mrkdwn."""
     request, leave_type = card.request, card.leave_type
-    name, when = text.name(card.requester.name), _when(request, told.today)
+    name, when = layout.name(card.requester.name), _when(request, told.today)
     is_over = request.end_date < told.today
     if request.status == "cancelled":
         return gettext("{name}'s absence {when} was cancelled.", name=name, when=when)
@@ -54,7 +54,7 @@ def _sentence(card: ApprovalCard, told: ToldAbsence) -> str:
         if is_over:
             return gettext("{name} was on sick leave {when}.", name=name, when=when)
         return gettext("{name} is on sick leave {when}.", name=name, when=when)
-    shown = text.name(leave_type.name)
+    shown = layout.name(leave_type.name)
     if is_over:
         return gettext(
             "{name} was off {when}: {leave_type}.", name=name, when=when, leave_type=shown
@@ -88,7 +88,7 @@ def _facts(card: ApprovalCard, told: ToldAbsence) -> str:
     if not _shows_type(card, told):
         return dates
     amount = words.amount(request.total_half_days)
-    return ", ".join((text.name(card.leave_type.name), dates, amount))
+    return ", ".join((layout.name(card.leave_type.name), dates, amount))
 
 
 def _uncovered(leave: Uncovered) -> str:
@@ -96,7 +96,7 @@ def _uncovered(leave: Uncovered) -> str:
     if leave.is_own:
         return gettext("They were to cover for you: {dates}.", dates=dates)
     return gettext(
-        "They were to cover for {name}: {dates}.", name=text.name(leave.person_name), dates=dates
+        "They were to cover for {name}: {dates}.", name=layout.name(leave.person_name), dates=dates
     )
 
 
@@ -120,7 +120,7 @@ def cover_sentence(
 
     ``known_days``: the first and last day that a former cover was told.
     """
-    request, requester = card.request, text.name(card.requester.name)
+    request, requester = card.request, layout.name(card.requester.name)
     is_cover = request.status == "approved" and request.cover_user_id == cover_user_id
     if event_type == "cover.assigned" and is_cover:
         return gettext(

@@ -8,7 +8,7 @@ from typing import Final
 from bot.base import ids
 from bot.base.block_kit import Block, Message
 from bot.base.language import gettext
-from bot.blocks import layout, text, words
+from bot.blocks import layout, words
 from bot.message_views import answers
 from storage.base.event_values import Webhook
 from storage.notifications.notification_data import Welcome
@@ -29,7 +29,7 @@ def welcome_message(welcome: Welcome, command: str, contact: str) -> Message:
 def _for_admins(welcome: Welcome, command: str, contact: str) -> Message:
     heading = gettext(
         "Welcome to Hiatus! {organisation} is ready in three steps:",
-        organisation=text.name(welcome.organisation.name),
+        organisation=layout.name(welcome.organisation.name),
     )
     if welcome.organisation.slack_members_join:
         third = gettext(
@@ -46,15 +46,15 @@ def _for_admins(welcome: Welcome, command: str, contact: str) -> Message:
     numbered = "\n".join(f"{number}. {step}" for number, step in enumerate(steps, start=1))
     lines = [heading, numbered]
     blocks: list[Block] = [
-        text.section(f"*{heading}*"),
-        text.section(numbered),
+        layout.section(f"*{heading}*"),
+        layout.section(numbered),
         layout.actions(layout.button(gettext("Request leave"), ids.HOME_REQUEST)),
     ]
     # Without a contact, the line says to ask an admin, and the reader is the only one.
     if contact:
         question = answers.contact_line(contact)
         lines.append(question)
-        blocks.append(text.quiet(question))
+        blocks.append(layout.quiet(question))
     return {"text": "\n".join(lines), "blocks": blocks}
 
 
@@ -66,20 +66,22 @@ def webhook_disabled(webhook: Webhook) -> Message:
     """The DM to an admin about a webhook that was switched off, with the reason."""
     sentence = gettext("One of your organisation's webhooks was switched off.")
     reason = gettext(str(webhook.disabled_reason))
-    advice = text.section(
+    advice = layout.section(
         gettext(
             "I've stopped sending events there. Once your endpoint is fixed, open the "
             "webhook and switch it on to send the pending events."
         )
     )
     blocks: list[Block] = [
-        text.section(f"*{sentence}*"),
-        text.paragraph(webhook.url),
-        text.paragraph(gettext("Reason: {reason}", reason=reason)),
+        layout.section(f"*{sentence}*"),
+        layout.paragraph(webhook.url),
+        layout.paragraph(gettext("Reason: {reason}", reason=reason)),
         advice,
         _open_webhook(webhook),
     ]
-    fallback = " ".join((sentence, text.excerpt(webhook.url, 2_000), text.excerpt(reason, 1_000)))
+    fallback = " ".join(
+        (sentence, layout.excerpt(webhook.url, 2_000), layout.excerpt(reason, 1_000))
+    )
     return {"text": fallback, "blocks": blocks}
 
 
@@ -94,12 +96,12 @@ def webhook_failing(webhook: Webhook, since: datetime, timezone: str) -> Message
         off_at=off_at,
     )
     blocks: list[Block] = [
-        text.section(f"*{sentence}*"),
-        text.paragraph(webhook.url),
-        text.section(warning),
+        layout.section(f"*{sentence}*"),
+        layout.paragraph(webhook.url),
+        layout.section(warning),
         _open_webhook(webhook),
     ]
-    fallback = " ".join((sentence, text.excerpt(webhook.url, 2_000), warning))
+    fallback = " ".join((sentence, layout.excerpt(webhook.url, 2_000), warning))
     return {"text": fallback, "blocks": blocks}
 
 
@@ -114,10 +116,10 @@ def digest_refused(channel: str, because: str) -> Message:
     advice = gettext("Then choose the channel again, or another one, on my Home tab.")
     if because in (SHARED, "is_archived"):
         advice = gettext("Choose another channel on my Home tab.")
-    where = gettext("Channel: {channel}", channel=text.escaped(channel))
+    where = gettext("Channel: {channel}", channel=layout.escaped(channel))
     return {
         "text": " ".join((problem, reason, advice, where)),
-        "blocks": [text.section(f"*{problem}*\n{reason} {advice}"), text.quiet(where)],
+        "blocks": [layout.section(f"*{problem}*\n{reason} {advice}"), layout.quiet(where)],
     }
 
 
@@ -135,4 +137,4 @@ def why_no_digest(because: str) -> str:
         ),
         "is_archived": gettext("The channel was archived."),
     }
-    return reasons.get(because, gettext("Slack refused: {reason}.", reason=text.escaped(because)))
+    return reasons.get(because, gettext("Slack refused: {reason}.", reason=layout.escaped(because)))

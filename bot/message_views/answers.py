@@ -10,7 +10,8 @@ from typing import Final
 from bot.base import ids
 from bot.base.block_kit import Block, Message
 from bot.base.language import gettext, gettext_noop
-from bot.blocks import layout, text, words
+from bot.blocks import layout, words
+from bot.message_views import cards
 from storage.base.calendar_values import Absence
 from storage.base.environment import is_email_contact
 from storage.base.leave_values import LeaveRequest, LeaveType
@@ -120,22 +121,19 @@ def own_leave_to_cancel(own: OwnLeave, result: str = "") -> Message:
     heading = gettext("Leave you can cancel:") if shown else gettext("There's nothing to cancel.")
     heading = f"{result} {heading}".strip()
     lines = [_what(request, own) for request in shown]
-    blocks = [text.paragraph(heading)]
+    blocks = [layout.paragraph(heading)]
     blocks += [_with_button(request, own) for request in shown]
     if len(shown) < len(own.page.items):
         running = gettext(
             "Leave that has begun isn't listed. To end it today, choose Change on my Home tab."
         )
-        blocks.append(text.quiet(running))
+        blocks.append(layout.quiet(running))
         lines.append(running)
     if own.page.next_cursor is not None:
-        blocks.append(text.quiet(gettext(_MORE)))
+        blocks.append(layout.quiet(gettext(_MORE)))
     return {"text": _fallback([heading, *lines]), "blocks": blocks}
 
 
-GOES_BACK: Final = gettext_noop(
-    "The days go back to the leave that it replaced, unless that leave was cancelled or moved."
-)
 _NOTHING: Final = gettext_noop("You have no upcoming leave or pending requests.")
 _MORE: Final = gettext_noop("… and more")
 _STATE: Final = {"pending": gettext_noop("awaiting approval"), "approved": gettext_noop("approved")}
@@ -148,7 +146,7 @@ def _state(request: LeaveRequest) -> str:
 
 
 def _what(request: LeaveRequest, own: OwnLeave) -> str:
-    name = text.cut(own.leave_types[request.leave_type_id].name, _MAX_NAME)
+    name = layout.cut(own.leave_types[request.leave_type_id].name, _MAX_NAME)
     when = words.dates(request)
     return f"{when}, {words.amount(request.total_half_days)}, {name}"
 
@@ -157,38 +155,14 @@ def _with_button(request: LeaveRequest, own: OwnLeave) -> Block:
     what = _what(request, own)
     return {
         "type": "section",
-        "text": text.verbatim(f"{what}: {_state(request)}"),
-        "accessory": cancel_button(
+        "text": layout.verbatim(f"{what}: {_state(request)}"),
+        "accessory": cards.cancel_button(
             ids.CANCEL_LISTED,
             request,
             what,
             needs_approval=own.cancel_effects[request.id] == "amendment",
         ),
     }
-
-
-def cancel_button(
-    action_id: str, request: LeaveRequest, what: str, *, needs_approval: bool = False
-) -> Block:
-    """A cancel button with a confirmation dialogue; ``what`` is plain text."""
-    button = layout.button(gettext("Cancel leave"), action_id, request.id, "danger")
-    button["confirm"] = layout.confirm(
-        gettext("Cancel this leave?"),
-        what_is_cancelled(request, what, needs_approval=needs_approval),
-        gettext("Cancel leave"),
-        gettext("Keep it"),
-    )
-    return button
-
-
-def what_is_cancelled(request: LeaveRequest, what: str, *, needs_approval: bool = False) -> str:
-    """The text of the confirmation; ``what`` is the leave in plain text."""
-    more = []
-    if request.interrupts is not None:
-        more.append(gettext(GOES_BACK))
-    if needs_approval:
-        more.append(gettext("Your approver has to agree."))
-    return " ".join((f"{what.rstrip('.')}.", *more)) if more else what
 
 
 def _group(heading: str, absences: Sequence[Absence], next_cursor: str | None) -> list[str]:
@@ -200,28 +174,28 @@ def _more(next_cursor: str | None) -> list[str]:
 
 
 def _line(absence: Absence) -> str:
-    name = gettext("You") if absence.is_own else text.cut(absence.person_name, _MAX_NAME)
+    name = gettext("You") if absence.is_own else layout.cut(absence.person_name, _MAX_NAME)
     what = (
         gettext("Away")
         if absence.summary_type is None
-        else text.cut(absence.summary_type, _MAX_NAME)
+        else layout.cut(absence.summary_type, _MAX_NAME)
     )
     when = words.dates(absence)
-    cover_name = absence.cover_name and text.cut(absence.cover_name, _MAX_NAME)
+    cover_name = absence.cover_name and layout.cut(absence.cover_name, _MAX_NAME)
     return words.with_cover(f"• {name}: {when} ({what})", cover_name)
 
 
 def _message(groups: Sequence[Sequence[str]]) -> Message:
     """A section for each group, and a fallback text as long as Slack allows."""
-    blocks = [text.paragraph("\n".join(group)) for group in groups]
+    blocks = [layout.paragraph("\n".join(group)) for group in groups]
     return {"text": _fallback([line for group in groups for line in group]), "blocks": blocks}
 
 
 def _fallback(lines: Sequence[str]) -> str:
     fallback = ""
     for line in lines:
-        longer = f"{fallback}\n{text.escaped(line)}".strip()
-        if len(longer) > text.MAX_MESSAGE:
+        longer = f"{fallback}\n{layout.escaped(line)}".strip()
+        if len(longer) > layout.MAX_MESSAGE:
             break
         fallback = longer
     return fallback
@@ -281,14 +255,14 @@ def contact_line(contact: str) -> str:
     """Whom to ask, and where to send feedback, in mrkdwn; ``contact`` may be ""."""
     if not contact:
         return gettext("Questions or feedback? Ask an admin of your organisation.")
-    address = text.escaped(contact)
+    address = layout.escaped(contact)
     link = f"<mailto:{address}|{address}>" if is_email_contact(contact) else f"<{address}>"
     return gettext("Questions or feedback? Write to {contact}.", contact=link)
 
 
 def unknown_command(command: str) -> str:
     """The response to a command that is in the manifest but not in the settings, in mrkdwn."""
-    shown = text.escaped(text.cut(command, _MAX_COMMAND))
+    shown = layout.escaped(layout.cut(command, _MAX_COMMAND))
     return gettext(
         "Hiatus isn't set up for `{command}`. The people who run Hiatus can set the command "
         "in `HIATUS_SLACK_COMMAND`.",

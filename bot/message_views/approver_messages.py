@@ -5,8 +5,8 @@ from __future__ import annotations
 from bot.base import ids
 from bot.base.block_kit import Message
 from bot.base.language import gettext, ngettext
-from bot.blocks import layout, text, words
-from bot.message_views import answers, cards
+from bot.blocks import layout, words
+from bot.message_views import cards
 from storage.base.event_values import NotificationEvent
 from storage.notifications.approval_cards import ApprovalCard
 from storage.notifications.notification_data import SummaryNotificationData, WaitingRequest
@@ -37,13 +37,13 @@ def notification_below_card(
     about = gettext("This is about {dates}.", dates=dates)
     if event_type in ("leave_request.updated", "leave_request.shortened"):
         about = gettext("It's now {dates}.", dates=dates)
-    return {"text": message["text"], "blocks": [text.section(f"{sentence} {about}")]}
+    return {"text": message["text"], "blocks": [layout.section(f"{sentence} {about}")]}
 
 
 def _sentence(card: ApprovalCard, event_type: NotificationEvent) -> str | None:
     """What happened to approved leave, in mrkdwn."""
     request = card.request
-    requester = text.name(card.requester.name)
+    requester = layout.name(card.requester.name)
     if event_type == "leave_request.cancelled" and request.status == "cancelled":
         by = card.cancelled_by_name
         if card.cancelled_because == "employment_ends":
@@ -68,14 +68,14 @@ def _sentence(card: ApprovalCard, event_type: NotificationEvent) -> str | None:
         if card.cancelled_because == "amendment_approved":
             return gettext(
                 "{name} approved cancelling {requester}'s leave.",
-                name=text.name(by),
+                name=layout.name(by),
                 requester=requester,
             )
         if card.is_cancelled_by_requester:
             return gettext("{requester} cancelled their approved leave.", requester=requester)
         return gettext(
             "{name} cancelled {requester}'s approved leave.",
-            name=text.name(by),
+            name=layout.name(by),
             requester=requester,
         )
     if event_type == "leave_request.interrupted" and request.status == "approved":
@@ -106,14 +106,14 @@ def reply(card: ApprovalCard, event_type: NotificationEvent) -> Message | None:
     """
     if not card.may_decide or event_type != "leave_request.updated":
         return None
-    requester = text.name(card.requester.name)
+    requester = layout.name(card.requester.name)
     sentence = gettext(
         "{requester} edited this request. It's now {dates}, {amount}.",
         requester=requester,
         dates=words.dates(card.request),
         amount=words.amount(card.request.total_half_days),
     )
-    return {"text": sentence, "blocks": [text.section(sentence)]}
+    return {"text": sentence, "blocks": [layout.section(sentence)]}
 
 
 def reminder(card: ApprovalCard, home_url: str | None) -> Message:
@@ -124,7 +124,7 @@ def reminder(card: ApprovalCard, home_url: str | None) -> Message:
     if not card.may_decide:
         return cards.outcome(card)
     title = gettext("Still waiting for your decision")
-    blocks = [text.section(f"*{title}*"), *cards.blocks(card, home_url)]
+    blocks = [layout.section(f"*{title}*"), *cards.blocks(card, home_url)]
     return {"text": _reminder_sentence(card), "blocks": blocks}
 
 
@@ -137,8 +137,8 @@ def _reminder_sentence(card: ApprovalCard) -> str:
         )
     return gettext(
         "Still waiting for your decision: {requester} requested {leave_type}, {dates}, {amount}.",
-        requester=text.name(card.requester.name),
-        leave_type=text.name(card.leave_type.name),
+        requester=layout.name(card.requester.name),
+        leave_type=layout.name(card.leave_type.name),
         dates=words.dates(request),
         amount=words.amount(request.total_half_days),
     )
@@ -155,13 +155,13 @@ def summary(data: SummaryNotificationData) -> Message:
     if more := data.total - len(data.requests):
         lines.append(ngettext("… and {count} more", "… and {count} more", more))
     advice = gettext("Approve or decline them on my Home tab.")
-    fallback = "\n".join((f"{title}:", *(text.escaped(line) for line in lines), advice))
+    fallback = "\n".join((f"{title}:", *(layout.escaped(line) for line in lines), advice))
     return {
-        "text": fallback if len(fallback) <= text.MAX_MESSAGE else f"{title}. {advice}",
+        "text": fallback if len(fallback) <= layout.MAX_MESSAGE else f"{title}. {advice}",
         "blocks": [
-            text.section(f"*{title}*"),
-            text.paragraph("\n".join(lines)),
-            text.quiet(advice),
+            layout.section(f"*{title}*"),
+            layout.paragraph("\n".join(lines)),
+            layout.quiet(advice),
         ],
     }
 
@@ -171,14 +171,14 @@ def _waiting(request: WaitingRequest) -> str:
     if request.is_amendment:
         return gettext(
             "{requester}: change of {leave_type}, {dates}",
-            requester=text.cut(request.requester_name, text.MAX_NAME),
-            leave_type=text.cut(request.leave_type_name, text.MAX_NAME),
+            requester=layout.cut(request.requester_name, layout.MAX_NAME),
+            leave_type=layout.cut(request.leave_type_name, layout.MAX_NAME),
             dates=when,
         )
     return gettext(
         "{requester}: {leave_type}, {dates}, {amount}",
-        requester=text.cut(request.requester_name, text.MAX_NAME),
-        leave_type=text.cut(request.leave_type_name, text.MAX_NAME),
+        requester=layout.cut(request.requester_name, layout.MAX_NAME),
+        leave_type=layout.cut(request.leave_type_name, layout.MAX_NAME),
         dates=when,
         amount=words.amount(request.total_half_days),
     )
@@ -187,21 +187,21 @@ def _waiting(request: WaitingRequest) -> str:
 def objection(card: ApprovalCard, viewer_id: str) -> Message:
     """The message to the recorder and the admins, who may cancel the leave."""
     request = card.request
-    requester = text.name(card.requester.name)
+    requester = layout.name(card.requester.name)
     if request.recorded_by == viewer_id:
         news = gettext("{requester} objects to leave that you recorded.", requester=requester)
     else:
         news = gettext(
             "{requester} objects to leave that {name} recorded.",
             requester=requester,
-            name=text.name(card.recorded_by_name or ""),
+            name=layout.name(card.recorded_by_name or ""),
         )
     summary = cards.summary(card)
-    blocks = [text.section(f"{news}\n{summary}")]
+    blocks = [layout.section(f"{news}\n{summary}")]
     if request.status == "approved":
-        what = text.cut(f"{card.requester.name}, {words.dates(request)}", text.MAX_NAME)
-        button = answers.cancel_button(ids.CANCEL_RECORDED, request, what)
+        what = layout.cut(f"{card.requester.name}, {words.dates(request)}", layout.MAX_NAME)
+        button = cards.cancel_button(ids.CANCEL_RECORDED, request, what)
         blocks.append(layout.actions(button))
     else:
-        blocks.append(text.quiet(text.escaped(cards.state(card))))
+        blocks.append(layout.quiet(layout.escaped(cards.state(card))))
     return {"text": f"{news} {summary}.", "blocks": blocks}

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Literal
+from typing import Final, Literal
 
 from bot.base import ids
 from bot.base.block_kit import Block, Message
-from bot.base.language import gettext
-from bot.blocks import layout, text, words
+from bot.base.language import gettext, gettext_noop
+from bot.blocks import layout, words
 from bot.message_views import absence_messages
 from storage.base.errors import Days
 from storage.base.leave_values import Amendment, LeaveRequest, LeaveType
@@ -36,29 +36,29 @@ def blocks(card: ApprovalCard, home_url: str | None) -> list[Block]:
     request, proposed = card.request, card.open_amendment
     shown = [block(card, _buttons(card))]
     if proposed is not None:
-        shown.append(text.section("\n".join(card_differences(card, proposed))))
+        shown.append(layout.section("\n".join(card_differences(card, proposed))))
     if card.is_undecided and card.colleagues_count > 1:
         lines = words.colleagues_off(card.colleagues, card.colleagues_count)
-        shown.append(text.paragraph("\n".join(lines)))
+        shown.append(layout.paragraph("\n".join(lines)))
     if card.cover is not None:
-        shown.append(text.paragraph("\n".join(_cover_lines(card.cover))))
+        shown.append(layout.paragraph("\n".join(_cover_lines(card.cover))))
     note = _note(card)
     if note:
-        shown.append(text.paragraph(gettext("Note: {note}", note=note)))
+        shown.append(layout.paragraph(gettext("Note: {note}", note=note)))
     if request.status == "declined" and request.decision_reason:
         reason = gettext("Reason: {reason}", reason=request.decision_reason)
-        shown.append(text.paragraph(reason))
+        shown.append(layout.paragraph(reason))
     if declined := _amendment_reason(card):
-        shown.append(text.paragraph(gettext("Reason: {reason}", reason=declined)))
-    status = text.escaped(_status_line(card))
+        shown.append(layout.paragraph(gettext("Reason: {reason}", reason=declined)))
+    status = layout.escaped(_status_line(card))
     if card.may_decide:
-        return [*shown, {**text.section(status), "accessory": _menu(card, home_url)}]
-    return [*shown, text.quiet(status)]
+        return [*shown, {**layout.section(status), "accessory": _menu(card, home_url)}]
+    return [*shown, layout.quiet(status)]
 
 
 def outcome(card: ApprovalCard) -> Message:
     """Only the state, for a reply to the card."""
-    return {"text": _text(card), "blocks": [text.quiet(text.escaped(_status_line(card)))]}
+    return {"text": _text(card), "blocks": [layout.quiet(layout.escaped(_status_line(card)))]}
 
 
 def block(card: ApprovalCard, buttons: Sequence[Block] = ()) -> Block:
@@ -69,7 +69,7 @@ def block(card: ApprovalCard, buttons: Sequence[Block] = ()) -> Block:
         requester_name=card.requester.name,
         leave_type_name=(proposed or card).leave_type.name,
         dates=words.dates(card.request if proposed is None else proposed.amendment),
-        half_days=(proposed or card.request).total_half_days,
+        amount=words.amount((proposed or card.request).total_half_days),
         facts=facts(card.balances, off, card.colleagues_count),
         buttons=buttons,
         kind=asked_kind(None if proposed is None else proposed.amendment),
@@ -126,7 +126,7 @@ def state(card: ApprovalCard) -> str:
 
 
 def _outcome(card: ApprovalCard) -> str:
-    by = card.ended_by_name and text.cut(card.ended_by_name, text.MAX_NAME)
+    by = card.ended_by_name and layout.cut(card.ended_by_name, layout.MAX_NAME)
     match card.request.status:
         case "cancelled" if card.cancelled_because == "interrupted":
             return gettext("Replaced by other leave")
@@ -149,7 +149,7 @@ def _outcome(card: ApprovalCard) -> str:
 
 def _pending_state(card: ApprovalCard) -> str:
     request = card.request
-    names = [text.cut(name, text.MAX_NAME) for name in card.awaited_names]
+    names = [layout.cut(name, layout.MAX_NAME) for name in card.awaited_names]
     awaiting = gettext("Awaiting {names}", names=words.names(names))
     sentence = awaiting if names else gettext("Awaiting a decision")
     if request.status == "pending" and request.version > 1:
@@ -179,7 +179,7 @@ def _with_pending(line: str, balance: YearBalance) -> str:
 
 def _cover_lines(cover: CardCover) -> list[str]:
     """Who covers, and on which days they are off; plain text, not escaped."""
-    name = text.cut(cover.name, text.MAX_NAME)
+    name = layout.cut(cover.name, layout.MAX_NAME)
     lines = [gettext("Covered by {name}", name=name)]
     if cover.days_off:
         off = words.few_runs(Days(dates=cover.days_off))
@@ -224,12 +224,12 @@ def _text(card: ApprovalCard) -> str:
         _sentence(card),
         *(f"{line}." for line in _balance_lines(card)),
         *_colleagues_sentence(card),
-        *([f"{text.escaped(_cover_lines(card.cover)[0])}."] if card.cover else []),
-        f"{text.escaped(_status_line(card))}.",
+        *([f"{layout.escaped(_cover_lines(card.cover)[0])}."] if card.cover else []),
+        f"{layout.escaped(_status_line(card))}.",
     ]
     note = _note(card)
     if note:
-        parts.append(gettext("Note: {note}", note=text.excerpt(note, text.room_after(parts))))
+        parts.append(gettext("Note: {note}", note=layout.excerpt(note, layout.room_after(parts))))
     return " ".join(parts)
 
 
@@ -237,7 +237,7 @@ def _colleagues_sentence(card: ApprovalCard) -> list[str]:
     if not card.colleagues or not card.is_undecided:
         return []
     first = words.first_colleague_off(card.colleagues, card.colleagues_count)
-    return [f"{text.escaped_within(first, 400)}."]
+    return [f"{layout.escaped_within(first, 400)}."]
 
 
 def _sentence(card: ApprovalCard) -> str:
@@ -246,8 +246,8 @@ def _sentence(card: ApprovalCard) -> str:
         return amendment_sentence(card, proposed)
     return gettext(
         "{requester} requested {leave_type}: {dates}, {amount}.",
-        requester=text.name(card.requester.name),
-        leave_type=text.name(card.leave_type.name),
+        requester=layout.name(card.requester.name),
+        leave_type=layout.name(card.leave_type.name),
         dates=words.dates(request),
         amount=words.amount(request.total_half_days),
     )
@@ -257,7 +257,7 @@ def summary(card: ApprovalCard) -> str:
     """Leave type, dates and amount in one line, in mrkdwn."""
     request = card.request
     amount = words.amount(request.total_half_days)
-    return ", ".join((text.name(card.leave_type.name), words.dates(request), amount))
+    return ", ".join((layout.name(card.leave_type.name), words.dates(request), amount))
 
 
 def asked_kind(amendment: Amendment | None) -> Literal["request", "change", "cancellation"]:
@@ -271,13 +271,13 @@ def amendment_heading(card: ApprovalCard, proposed: CardAmendment) -> str:
     if proposed.amendment.cancels:
         return gettext(
             "*{requester}* asked to cancel approved *{leave_type}*",
-            requester=text.name(card.requester.name),
-            leave_type=text.name(card.leave_type.name),
+            requester=layout.name(card.requester.name),
+            leave_type=layout.name(card.leave_type.name),
         )
     return gettext(
         "*{requester}* asked to change approved *{leave_type}*",
-        requester=text.name(card.requester.name),
-        leave_type=text.name(card.leave_type.name),
+        requester=layout.name(card.requester.name),
+        leave_type=layout.name(card.leave_type.name),
     )
 
 
@@ -310,7 +310,7 @@ def differences(
         (words.amount(request.total_half_days), words.amount(half_days_after)),
     ]
     if type_before.id != type_after.id:
-        pairs.insert(0, (text.name(type_before.name), text.name(type_after.name)))
+        pairs.insert(0, (layout.name(type_before.name), layout.name(type_after.name)))
     return [_difference(before, after, is_bold=is_bold) for before, after in pairs]
 
 
@@ -323,7 +323,7 @@ def new_values(
 ) -> str:
     """What would be new: type, dates and amount where they differ, in mrkdwn."""
     pairs = [
-        (type_before.id, type_after.id, text.name(type_after.name)),
+        (type_before.id, type_after.id, layout.name(type_after.name)),
         (words.dates(request), words.dates(amendment), words.dates(amendment)),
         (request.total_half_days, half_days_after, words.amount(half_days_after)),
     ]
@@ -342,14 +342,14 @@ def amendment_sentence(card: ApprovalCard, proposed: CardAmendment) -> str:
     if proposed.amendment.cancels:
         return gettext(
             "{requester} asked to cancel approved {leave_type}: {leave}.",
-            requester=text.name(card.requester.name),
-            leave_type=text.name(card.leave_type.name),
+            requester=layout.name(card.requester.name),
+            leave_type=layout.name(card.leave_type.name),
             leave=", ".join(card_differences(card, proposed, is_bold=False)),
         )
     return gettext(
         "{requester} asked to change approved {leave_type}: {changes}.",
-        requester=text.name(card.requester.name),
-        leave_type=text.name(card.leave_type.name),
+        requester=layout.name(card.requester.name),
+        leave_type=layout.name(card.leave_type.name),
         changes=", ".join(card_differences(card, proposed, is_bold=False)),
     )
 
@@ -359,7 +359,7 @@ def amendment_outcome(card: ApprovalCard) -> str:
     ended = card.amendment
     if ended is None or ended.is_open:
         return ""
-    by = text.cut(ended.ended_by_name or "", text.MAX_NAME)
+    by = layout.cut(ended.ended_by_name or "", layout.MAX_NAME)
     proposed = _proposed(card, ended)
     match ended.amendment.status:
         case "declined" if ended.amendment.cancels:
@@ -387,5 +387,34 @@ def _proposed(card: ApprovalCard, ended: CardAmendment) -> str:
     before, after = words.dates(card.request), words.dates(ended.amendment)
     if card.leave_type.id == ended.leave_type.id:
         return after
-    leave_type = text.cut(ended.leave_type.name, text.MAX_NAME)
+    leave_type = layout.cut(ended.leave_type.name, layout.MAX_NAME)
     return leave_type if after == before else f"{leave_type}, {after}"
+
+
+GOES_BACK: Final = gettext_noop(
+    "The days go back to the leave that it replaced, unless that leave was cancelled or moved."
+)
+
+
+def cancel_button(
+    action_id: str, request: LeaveRequest, what: str, *, needs_approval: bool = False
+) -> Block:
+    """A cancel button with a confirmation dialogue; ``what`` is plain text."""
+    button = layout.button(gettext("Cancel leave"), action_id, request.id, "danger")
+    button["confirm"] = layout.confirm(
+        gettext("Cancel this leave?"),
+        what_is_cancelled(request, what, needs_approval=needs_approval),
+        gettext("Cancel leave"),
+        gettext("Keep it"),
+    )
+    return button
+
+
+def what_is_cancelled(request: LeaveRequest, what: str, *, needs_approval: bool = False) -> str:
+    """The text of the confirmation; ``what`` is the leave in plain text."""
+    more = []
+    if request.interrupts is not None:
+        more.append(gettext(GOES_BACK))
+    if needs_approval:
+        more.append(gettext("Your approver has to agree."))
+    return " ".join((f"{what.rstrip('.')}.", *more)) if more else what

@@ -8,7 +8,7 @@ from typing import Final
 
 from bot.base.block_kit import Message
 from bot.base.language import gettext, ngettext
-from bot.blocks import text, words
+from bot.blocks import layout, words
 from storage.notifications.digest_absences import DayOut, PersonOut
 from storage.notifications.digests import Digest
 
@@ -20,7 +20,7 @@ def message(digest: Digest) -> Message:
     """``text`` has the same names as the blocks."""
     title = _title(digest)
     absences = digest.absences
-    lines = text.that_fit(
+    lines = layout.that_fit(
         [f"• {_with_cover(digest, person)}" for person in absences.out], _MAX_LIST
     )
     if not absences.out:
@@ -28,10 +28,10 @@ def message(digest: Digest) -> Message:
     elif more := absences.total - len(lines):
         lines.append(ngettext("… and {count} more", "… and {count} more", more))
     return {
-        "text": "\n".join((text.escaped(f"{title}:"), *map(text.escaped, lines))),
+        "text": "\n".join((layout.escaped(f"{title}:"), *map(layout.escaped, lines))),
         "blocks": [
-            text.section(f"*{text.escaped(title)}*"),
-            text.paragraph("\n".join(lines)),
+            layout.section(f"*{layout.escaped(title)}*"),
+            layout.paragraph("\n".join(lines)),
         ],
     }
 
@@ -43,12 +43,12 @@ def _title(digest: Digest) -> str:
         title = gettext("Out this week, {days}", days=words.span(digest.day, digest.last_day))
     if digest.department_name is None:
         return title
-    name = text.one_line(text.cut(digest.department_name, text.MAX_NAME))
+    name = layout.one_line(layout.cut(digest.department_name, layout.MAX_NAME))
     return gettext("{department}: {title}", department=name, title=title)
 
 
 def _with_cover(digest: Digest, person: PersonOut) -> str:
-    cover_name = person.cover_name and text.cut(person.cover_name, text.MAX_NAME)
+    cover_name = person.cover_name and layout.cut(person.cover_name, layout.MAX_NAME)
     line = _today(person, digest.day) if digest.frequency == "daily" else _week(digest, person)
     return words.with_cover(line, cover_name)
 
@@ -107,7 +107,7 @@ def _run(run: Sequence[DayOut]) -> str:
 
 
 def _name_and_type(person: PersonOut) -> tuple[str, str]:
-    name = text.cut(person.name, text.MAX_NAME)
+    name = layout.cut(person.name, layout.MAX_NAME)
     if person.type_name is None:
         return name, gettext("Away")
-    return name, text.cut(person.type_name, text.MAX_NAME)
+    return name, layout.cut(person.type_name, layout.MAX_NAME)

@@ -8,8 +8,8 @@ from typing import Final
 from bot.base import ids
 from bot.base.block_kit import Block, Message
 from bot.base.language import gettext
-from bot.blocks import layout, text, words
-from bot.message_views import answers, cards, requester_sentences
+from bot.blocks import layout, words
+from bot.message_views import cards, requester_sentences
 from storage.admin.recalculation import TotalChange
 from storage.base.event_values import NotificationEvent
 from storage.notifications.approval_cards import ApprovalCard, CardAmendment
@@ -61,7 +61,7 @@ def reply(
     if sentence is None:
         return None
     shown = requester_sentences.with_dates(card, event_type, sentence)
-    blocks = [text.paragraph(shown), *_reason_blocks(card), *_again(card)]
+    blocks = [layout.paragraph(shown), *_reason_blocks(card), *_again(card)]
     return {"text": _text(card, sentence), "blocks": blocks}
 
 
@@ -75,9 +75,9 @@ def outdated_reply(card: ApprovalCard, event_type: NotificationEvent) -> Message
         return reply(card, event_type)
     if event_type != "leave_request.decision_changed":
         return None
-    by = text.cut(card.ended_by_name or "", text.MAX_NAME)
+    by = layout.cut(card.ended_by_name or "", layout.MAX_NAME)
     sentence = gettext("{name} changed this decision. See the message below.", name=by)
-    return {"text": text.escaped(sentence), "blocks": [text.paragraph(sentence)]}
+    return {"text": layout.escaped(sentence), "blocks": [layout.paragraph(sentence)]}
 
 
 def is_broadcast(card: ApprovalCard, event_type: NotificationEvent) -> bool:
@@ -93,9 +93,9 @@ def _facts(card: ApprovalCard, sentence: str) -> list[Block]:
     if proposed is not None:
         lines = cards.card_differences(card, proposed)
         if proposed.leave_type.id == card.leave_type.id:
-            lines.insert(0, text.name(card.leave_type.name))
-    shown = "\n".join((f"*{text.escaped(sentence)}*", *lines, *_balances(card)))
-    return [text.section(shown), *(text.paragraph(line) for line in _recorded_lines(card))]
+            lines.insert(0, layout.name(card.leave_type.name))
+    shown = "\n".join((f"*{layout.escaped(sentence)}*", *lines, *_balances(card)))
+    return [layout.section(shown), *(layout.paragraph(line) for line in _recorded_lines(card))]
 
 
 def _text(card: ApprovalCard, sentence: str) -> str:
@@ -104,12 +104,12 @@ def _text(card: ApprovalCard, sentence: str) -> str:
     facts = [cards.summary(card)]
     if proposed is not None:
         facts = cards.card_differences(card, proposed, is_bold=False)
-    parts = [f"{text.escaped(sentence)} {'. '.join((', '.join(facts), *_balances(card)))}."]
+    parts = [f"{layout.escaped(sentence)} {'. '.join((', '.join(facts), *_balances(card)))}."]
     if reason := _reason(card):
-        shown = text.excerpt(reason, text.room_after(parts))
+        shown = layout.excerpt(reason, layout.room_after(parts))
         parts.append(gettext("Reason: {reason}", reason=shown))
     for line in _recorded_lines(card):
-        parts.append(text.excerpt(line, text.room_after(parts)))
+        parts.append(layout.excerpt(line, layout.room_after(parts)))
     return " ".join(parts)
 
 
@@ -132,7 +132,7 @@ def _reason(card: ApprovalCard) -> str | None:
 
 def _reason_blocks(card: ApprovalCard) -> list[Block]:
     reason = _reason(card)
-    return [text.paragraph(gettext("Reason: {reason}", reason=reason))] if reason else []
+    return [layout.paragraph(gettext("Reason: {reason}", reason=reason))] if reason else []
 
 
 def _again(card: ApprovalCard) -> list[Block]:
@@ -147,7 +147,7 @@ def _own_buttons(card: ApprovalCard) -> list[Block]:
         return []
     proposed = card.open_amendment
     what = (
-        f"{text.cut(card.leave_type.name, text.MAX_NAME)}, {words.dates(card.request)}, "
+        f"{layout.cut(card.leave_type.name, layout.MAX_NAME)}, {words.dates(card.request)}, "
         f"{words.amount(card.request.total_half_days)}"
     )
     is_pending = card.request.status == "pending"
@@ -161,7 +161,7 @@ def _own_buttons(card: ApprovalCard) -> list[Block]:
     if card.cancel_effect is not None and not (proposed and proposed.amendment.cancels):
         needs_approval = card.cancel_effect == "amendment"
         buttons.append(
-            answers.cancel_button(ids.CANCEL, card.request, what, needs_approval=needs_approval)
+            cards.cancel_button(ids.CANCEL, card.request, what, needs_approval=needs_approval)
         )
     if card.can_be_interrupted:
         buttons.append(layout.button(gettext("I fell ill"), ids.INTERRUPT, card.request.id))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from bot.base.language import gettext, gettext_noop, ngettext
-from bot.blocks import text, words
-from bot.message_views.answers import GOES_BACK
+from bot.blocks import layout, words
+from bot.message_views.cards import GOES_BACK
 from storage.admin.recalculation import Cause, TotalChange
 from storage.base.event_values import NotificationEvent
 from storage.notifications.approval_cards import ApprovalCard
@@ -64,7 +64,7 @@ def of_status(card: ApprovalCard, dates: str = "") -> str:
 
     With ``dates``, it names them in place of the request, if a person changed the status.
     """
-    by = card.ended_by_name and text.cut(card.ended_by_name, text.MAX_NAME)
+    by = card.ended_by_name and layout.cut(card.ended_by_name, layout.MAX_NAME)
     match card.request.status:
         case "pending":
             return _sent(card, is_new=card.request.version == 1)
@@ -151,7 +151,7 @@ def _because(cause: Cause) -> str:
     name = ""
     if cause.holiday_name:
         shown = words.holiday(cause.holiday_name, cause.holiday_country, cause.holiday_date)
-        name = f" ({text.cut(shown, 80)})"
+        name = f" ({layout.cut(shown, 80)})"
     match cause.code:
         case "public_holiday_added":
             return gettext("{day} is now a public holiday", day=day) + name
@@ -181,7 +181,7 @@ def _amendment_sentence(card: ApprovalCard, event_type: NotificationEvent) -> st
     state = event_type.removeprefix("leave_request.amendment_").replace("requested", "open")
     if amendment is None or amendment.amendment.status != state:
         return None
-    by = text.cut(amendment.ended_by_name or "", text.MAX_NAME)
+    by = layout.cut(amendment.ended_by_name or "", layout.MAX_NAME)
     match state:
         case "open":
             return _change_sent(card)
@@ -199,7 +199,7 @@ def _amendment_sentence(card: ApprovalCard, event_type: NotificationEvent) -> st
 
 
 def _change_sent(card: ApprovalCard) -> str:
-    names = words.names([text.cut(name, text.MAX_NAME) for name in card.awaited_names])
+    names = words.names([layout.cut(name, layout.MAX_NAME) for name in card.awaited_names])
     if card.open_amendment is not None and card.open_amendment.amendment.cancels:
         if names:
             return gettext(
@@ -221,8 +221,10 @@ def _booked(card: ApprovalCard) -> str:
     if leave_type.requires_approval:
         return gettext("Your request was approved automatically.")
     first = gettext("Get well soon.") if leave_type.may_interrupt else gettext("Booked.")
-    shown = gettext("Away") if leave_type.is_private else text.cut(leave_type.name, text.MAX_NAME)
-    names = words.names([text.cut(name, text.MAX_NAME) for name in card.told_names])
+    shown = (
+        gettext("Away") if leave_type.is_private else layout.cut(leave_type.name, layout.MAX_NAME)
+    )
+    names = words.names([layout.cut(name, layout.MAX_NAME) for name in card.told_names])
     known = gettext("Colleagues see “{shown}”.", shown=shown)
     if not names:
         return f"{first} {known}"
@@ -267,7 +269,7 @@ def _cancelled_sentence(card: ApprovalCard, by: str | None, dates: str) -> str:
 
 
 def _reversed(card: ApprovalCard, dates: str = "") -> str:
-    by = text.cut(card.ended_by_name or "", text.MAX_NAME)
+    by = layout.cut(card.ended_by_name or "", layout.MAX_NAME)
     if dates and card.request.status == "approved":
         return gettext(
             "{name} changed the decision: {dates} is now approved.", name=by, dates=dates
@@ -282,7 +284,7 @@ def _reversed(card: ApprovalCard, dates: str = "") -> str:
 
 
 def _sent(card: ApprovalCard, *, is_new: bool) -> str:
-    names = words.names([text.cut(name, text.MAX_NAME) for name in card.awaited_names])
+    names = words.names([layout.cut(name, layout.MAX_NAME) for name in card.awaited_names])
     if is_new and names:
         return gettext("Your request was sent to {names} for approval.", names=names)
     if is_new:
@@ -303,7 +305,7 @@ def is_shown_as_recorded(card: ApprovalCard) -> bool:
 
 
 def recorder(card: ApprovalCard) -> str:
-    return text.cut(card.recorded_by_name or "", text.MAX_NAME)
+    return layout.cut(card.recorded_by_name or "", layout.MAX_NAME)
 
 
 def _recorded(card: ApprovalCard) -> str:

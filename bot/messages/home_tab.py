@@ -14,7 +14,7 @@ from bot.base.block_kit import View
 from bot.base.language import using_locale
 from bot.client import slack_web
 from bot.client.workspaces import Workspace
-from bot.interaction import identity
+from bot.interaction import listening
 from bot.interaction.interaction import Interaction, Services
 from bot.views import home_tab
 from storage.base.errors import DatabaseUnavailable, DomainError
@@ -148,7 +148,7 @@ def _load_open_home(
     user = people_rows.find(tx, organisation_id, user_id)
     if user is None or user.status != "active" or user.slack_user_id is None:
         return None
-    by = identity.as_caller(organisation, user)
+    by = listening.as_caller(organisation, user)
     if organisation.slack_team_id is None or not slack_workspaces.home_viewers(
         tx, [(organisation_id, user_id)], now=now
     ):

@@ -10,9 +10,8 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.base.block_kit import Message
 from bot.client import slack_web
-from bot.client.workspaces import Workspace
+from bot.client.workspaces import Recipients, Workspace, post
 from bot.message_views import absence_messages, approver_messages, cards, requester_messages
-from bot.messages.recipients import Recipients, post
 from storage.base.event_values import NotificationEvent
 from storage.notifications.notification_data import NotificationData, SummaryNotificationData
 from storage.notifications.notification_queue import Notification, Outcome, SentCard

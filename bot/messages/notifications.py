@@ -16,11 +16,10 @@ import structlog
 
 from bot.base.language import using_locale
 from bot.client import slack_web
-from bot.client.workspaces import Workspace, Workspaces
+from bot.client.workspaces import NoAccount, Recipients, Workspace, Workspaces, post
 from bot.message_views import admin_messages
 from bot.messages.home_tab import Homes
 from bot.messages.leave_notifications import LeaveNotifications
-from bot.messages.recipients import NoAccount, Recipients, outcome_of, post
 from storage.base.errors import DatabaseUnavailable
 from storage.db.database import Database, Transaction
 from storage.notifications import notification_data, notification_queue
@@ -37,6 +36,22 @@ from storage.workspaces import slack_workspaces
 # Stored with the notification, for operators.
 _NOT_INSTALLED: Final = Outcome(verdict="failed", error="the app is not installed in the workspace")
 _DELIVERED: Final = Outcome(verdict="delivered")
+# Errors that a retry would meet again.
+FINAL_ERRORS: Final = frozenset(
+    {
+        "account_inactive",
+        "cannot_dm_bot",
+        "cant_update_message",
+        "channel_not_found",
+        "edit_window_closed",
+        "is_archived",
+        "message_not_found",
+        "restricted_action",
+        "user_disabled",
+        "user_not_found",
+        "users_not_found",
+    }
+)
 
 _log = structlog.stdlib.get_logger("hiatus.slack")
 
@@ -222,3 +237,21 @@ def _internal_error(notification: Notification, error: Exception) -> Outcome:
         "slack.notification_failed", notification_id=notification.id, kind=notification.kind
     )
     return Outcome(verdict="retry", error=type(error).__name__)
+
+
+def outcome_of(notification: Notification, failure: Exception) -> Outcome:
+    """The outcome of a notification after an error of Slack: failed for good, or to be retried."""
+    summary = slack_web.summary(failure)
+    is_final = slack_web.error_code(failure) in FINAL_ERRORS
+    _log.warning(
+        "slack.notification_not_delivered",
+        notification_id=notification.id,
+        kind=notification.kind,
+        reason=summary,
+        is_final=is_final,
+    )
+    if is_final:
+        return Outcome(verdict="failed", error=summary)
+    return Outcome(
+        verdict="retry", error=summary, retry_after_seconds=slack_web.retry_after_seconds(failure)
+    )

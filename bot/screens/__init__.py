@@ -11,7 +11,7 @@ from slack_bolt.async_app import AsyncApp
 
 from bot.base.block_kit import Block
 from bot.base.language import gettext, gettext_noop
-from bot.blocks import layout, text
+from bot.blocks import layout
 from bot.screens import (
     api_keys,
     calendar_feeds,
@@ -49,7 +49,7 @@ def menu(*, is_admin: bool) -> list[Block]:
     blocks = [layout.header(gettext("Settings"))]
     for title, screens in groups:
         if title:
-            blocks.append(text.quiet(f"*{gettext(title)}*"))
+            blocks.append(layout.quiet(f"*{gettext(title)}*"))
         buttons = [layout.button(gettext(screen.label), screen.name) for screen in screens]
         blocks.append(layout.actions(*buttons))
     return blocks

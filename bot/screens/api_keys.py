@@ -9,9 +9,9 @@ from slack_bolt.async_app import AsyncApp
 
 from bot.base.block_kit import Block, View
 from bot.base.language import gettext, gettext_noop
-from bot.blocks import fields, layout, text, words
+from bot.blocks import fields, layout, words
 from bot.blocks.fields import Option
-from bot.interaction import identity, modals
+from bot.interaction import listening, modals
 from bot.interaction.interaction import Interaction
 from bot.screens import screen
 from bot.screens.forms import Form
@@ -34,7 +34,7 @@ def _read_list(tx: Transaction, interaction: Interaction, by: Caller, cursor: st
 def list_view(page: Page[ApiKey], timezone: str, now: datetime) -> View:
     """The user's keys that are not revoked, newest first."""
     blocks: list[Block] = [
-        text.section(
+        layout.section(
             gettext("API keys let programs act on your behalf, with the scopes you choose.")
         ),
         layout.actions(layout.button(gettext("Create API key"), f"{NAME}.new", style="primary")),
@@ -51,15 +51,15 @@ def list_view(page: Page[ApiKey], timezone: str, now: datetime) -> View:
             gettext("Revoke this key?"),
             gettext(
                 "{name} will stop working right away. This can't be undone.",
-                name=text.cut(key.name, text.MAX_NAME),
+                name=layout.cut(key.name, layout.MAX_NAME),
             ),
             gettext("Revoke"),
             gettext("Keep it"),
         )
-        lines = text.paragraph("\n".join(_key_lines(key, timezone, now)))
+        lines = layout.paragraph("\n".join(_key_lines(key, timezone, now)))
         blocks.append({**lines, "accessory": revoke})
     if not page.items:
-        blocks.append(text.section(gettext("You have no API keys.")))
+        blocks.append(layout.section(gettext("You have no API keys.")))
     return screen.list_view(NAME, gettext("API keys"), blocks, page.next_cursor)
 
 
@@ -70,7 +70,7 @@ def _key_lines(key: ApiKey, timezone: str, now: datetime) -> list[str]:
         else gettext("Last used {when}", when=words.moment(key.last_used_at, timezone))
     )
     scopes = gettext("All scopes") if set(key.scopes) == set(SCOPES) else ", ".join(key.scopes)
-    lines = [f"{text.cut(key.name, 200)} ({key.prefix}…)", scopes]
+    lines = [f"{layout.cut(key.name, 200)} ({key.prefix}…)", scopes]
     if key.expires_at is None:
         return [*lines, used]
     until = words.moment(key.expires_at, timezone)
@@ -108,9 +108,9 @@ def form_view() -> View:
 def new_key(name: str, secret: str) -> View:
     """Shows a key, only this once."""
     blocks: list[Block] = [
-        text.paragraph(text.cut(name, 200)),
-        text.section(f"```{secret}```"),
-        text.section(
+        layout.paragraph(layout.cut(name, 200)),
+        layout.section(f"```{secret}```"),
+        layout.section(
             gettext("Copy this key now and store it somewhere safe. You won't see it again.")
         ),
     ]
@@ -119,7 +119,7 @@ def new_key(name: str, secret: str) -> View:
 
 async def _create(interaction: Interaction) -> None:
     """Create a key and show it once in place of the form."""
-    by, form = await identity.caller(interaction), Form(interaction)
+    by, form = await listening.caller(interaction), Form(interaction)
     name, last_day = form.text("name") or "", form.day("expires_at")
     # As in `hiatus keys create`: until the end of that day in UTC.
     expires_at = (
@@ -145,7 +145,7 @@ async def _create(interaction: Interaction) -> None:
 
 
 def register(app: AsyncApp) -> None:
-    own = identity.caller
+    own = listening.caller
     app.action(NAME)(screen.opens(_read_list, who=own))
     app.action(f"{NAME}.more")(screen.shows_more(_read_list, who=own))
     app.action(f"{NAME}.new")(screen.opens(lambda *_: form_view(), who=own))

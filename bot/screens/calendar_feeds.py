@@ -9,8 +9,8 @@ from slack_bolt.async_app import AsyncApp
 
 from bot.base.block_kit import Block, View
 from bot.base.language import gettext, gettext_noop
-from bot.blocks import fields, layout, text, words
-from bot.interaction import identity, modals
+from bot.blocks import fields, layout, words
+from bot.interaction import listening, modals
 from bot.interaction.interaction import Interaction
 from bot.screens import screen
 from bot.screens.screen import Saving, Screen
@@ -27,7 +27,7 @@ NAME: Final = "settings.feeds"
 
 async def open_list(interaction: Interaction) -> None:
     """Open the links, which are created on first use."""
-    by = await identity.acknowledged(interaction)
+    by = await listening.acknowledged(interaction)
     await interaction.database.write(feeds.get_or_create_personal, by=by, now=interaction.now)
     await interaction.open(await screen.view(interaction, _read_list, by))
     if by.is_admin:
@@ -59,18 +59,18 @@ def list_view(
         gettext("Keep them"),
     )
     blocks: list[Block] = [
-        text.section(
+        layout.section(
             gettext(
                 "Subscribe to a link in your calendar app. Anyone with the link can see that "
                 "calendar."
             )
         ),
         *_own_links(base_url, personal),
-        text.quiet(gettext("Google and Outlook read the link every few hours.")),
-        text.quiet(text.escaped(_last_fetch(personal, timezone))),
+        layout.quiet(gettext("Google and Outlook read the link every few hours.")),
+        layout.quiet(layout.escaped(_last_fetch(personal, timezone))),
         layout.actions(regenerate),
         layout.header(gettext("More feeds")),
-        text.section(
+        layout.section(
             gettext(
                 "Each feed has its own link, which you can remove separately. Add "
                 "`?scope=team` or `?scope=org` to see more people."
@@ -85,7 +85,7 @@ def list_view(
 def _own_links(base_url: str, personal: CalendarFeed) -> list[Block]:
     if not personal.token:
         return [
-            text.section(
+            layout.section(
                 gettext(
                     "Your links can no longer be shown. Calendars that already use them keep "
                     "working. Regenerate the links to get new ones."
@@ -98,12 +98,12 @@ def _own_links(base_url: str, personal: CalendarFeed) -> list[Block]:
         _link(gettext("Your leave"), own),
         _link(gettext("Your team"), f"{own}?scope=team"),
         _link(gettext("Organisation"), f"{own}?scope=org"),
-        text.section(f"<{wallchart.url(base_url, personal.token)}|{chart}>"),
+        layout.section(f"<{wallchart.url(base_url, personal.token)}|{chart}>"),
     ]
 
 
 def _link(title: str, url: str) -> Block:
-    return text.section(f"*{title}*\n{_copied_or_added(url, title)}")
+    return layout.section(f"*{title}*\n{_copied_or_added(url, title)}")
 
 
 def _copied_or_added(url: str, name: str) -> str:
@@ -121,8 +121,8 @@ def _copied_or_added(url: str, name: str) -> str:
         (outlook, gettext("Add to Outlook")),
         (apple, gettext("Add to Apple Calendar")),
     )
-    shown = " · ".join(f"<{text.escaped(link)}|{title}>" for link, title in links)
-    return f"```{text.escaped(url)}```{shown}"
+    shown = " · ".join(f"<{layout.escaped(link)}|{title}>" for link, title in links)
+    return f"```{layout.escaped(url)}```{shown}"
 
 
 def _last_fetch(feed: CalendarFeed, timezone: str) -> str:
@@ -147,18 +147,18 @@ def _feed(base_url: str, feed: CalendarFeed, timezone: str) -> Block:
         gettext("Remove this feed?"),
         gettext(
             "The link for {name} will stop working right away.",
-            name=text.cut(name, text.MAX_NAME),
+            name=layout.cut(name, layout.MAX_NAME),
         ),
         gettext("Remove"),
         gettext("Keep it"),
     )
     link = (
-        _copied_or_added(f"{base_url}/cal/{feed.token}", text.cut(name, text.MAX_NAME))
+        _copied_or_added(f"{base_url}/cal/{feed.token}", layout.cut(name, layout.MAX_NAME))
         if feed.token
         else gettext("This link can no longer be shown. Remove the feed and add a new one.")
     )
-    fetched = text.escaped(_last_fetch(feed, timezone))
-    return {**text.section(f"*{text.name(name)}*\n{link}\n{fetched}"), "accessory": remove}
+    fetched = layout.escaped(_last_fetch(feed, timezone))
+    return {**layout.section(f"*{layout.name(name)}*\n{link}\n{fetched}"), "accessory": remove}
 
 
 def form_view() -> View:
@@ -173,13 +173,13 @@ def _add(tx: Transaction, saving: Saving) -> object:
 
 async def _regenerate(interaction: Interaction) -> None:
     """Slack has asked for confirmation."""
-    by = await identity.acknowledged(interaction)
+    by = await listening.acknowledged(interaction)
     await interaction.database.write(feeds.regenerate_personal, by=by, now=interaction.now)
     await modals.refresh(interaction, await screen.view(interaction, _read_list, by))
 
 
 def register(app: AsyncApp) -> None:
-    own = identity.caller
+    own = listening.caller
     app.action(NAME)(open_list)
     app.action(f"{NAME}.more")(screen.shows_more(_read_list, who=own))
     app.action(f"{NAME}.new")(screen.opens(lambda *_: form_view(), who=own))

@@ -8,7 +8,7 @@ from typing import Final, TypeVar
 
 from bot.base.block_kit import Block, View
 from bot.base.language import gettext, ngettext
-from bot.blocks import layout, text, words
+from bot.blocks import layout, words
 from storage.admin.effects import BalanceEffect, Effects
 from storage.base.leave_values import LeaveEffect, Reassignment
 from storage.base.values import User
@@ -59,7 +59,7 @@ def confirmation(
 ) -> View:
     """A modal that shows the effects and asks to confirm. ``intro`` is plain text."""
     paragraphs = [intro, *(paragraph for paragraph in _paragraphs(named_effects) if paragraph)]
-    blocks: list[Block] = [text.paragraph(paragraph) for paragraph in paragraphs]
+    blocks: list[Block] = [layout.paragraph(paragraph) for paragraph in paragraphs]
     return layout.modal(title, blocks, callback_id, submit, gettext("Cancel"), private_metadata)
 
 
@@ -266,4 +266,4 @@ def _few(items: Sequence[T], line: Callable[[T], str]) -> list[str]:
 
 
 def _name(typed: str) -> str:
-    return text.cut(" ".join(typed.split()), text.MAX_NAME)
+    return layout.cut(" ".join(typed.split()), layout.MAX_NAME)

@@ -10,7 +10,7 @@ from slack_bolt.async_app import AsyncApp
 from bot.base import ids
 from bot.base.block_kit import Block, View
 from bot.base.language import gettext, gettext_noop, ngettext
-from bot.blocks import fields, layout, text
+from bot.blocks import fields, layout
 from bot.interaction.interaction import Interaction
 from bot.screens import forms, screen, searches
 from bot.screens.screen import Saving, Screen
@@ -42,7 +42,7 @@ def list_view(
     for department in page.items:
         manager = managers.get(department.manager_id or "")
         facts = [
-            gettext("Manager: {name}", name=text.name(manager))
+            gettext("Manager: {name}", name=layout.name(manager))
             if manager
             else gettext("No manager"),
             ngettext("{count} person", "{count} people", sizes.get(department.id, 0)),
@@ -107,11 +107,11 @@ def _ask_deletion(
 def deletion_view(department: Department) -> View:
     sentence = gettext(
         "{name} will be deleted. This only works if no one belongs to it.",
-        name=text.cut(department.name, text.MAX_NAME),
+        name=layout.cut(department.name, layout.MAX_NAME),
     )
     return layout.modal(
         gettext("Delete a department"),
-        [text.paragraph(sentence)],
+        [layout.paragraph(sentence)],
         f"{NAME}.delete.form",
         gettext("Delete"),
         gettext("Keep it"),

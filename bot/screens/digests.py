@@ -9,7 +9,7 @@ from slack_bolt.async_app import AsyncApp
 
 from bot.base.block_kit import Block, View
 from bot.base.language import gettext, gettext_noop, locale
-from bot.blocks import fields, layout, text
+from bot.blocks import fields, layout
 from bot.blocks.fields import Option
 from bot.interaction.interaction import Interaction
 from bot.message_views import admin_messages
@@ -47,7 +47,7 @@ def list_view(
 ) -> View:
     """The digests of channels, after the organisation's own."""
     blocks: list[Block] = [
-        text.section(gettext("At 9:00 I post who's out, and I keep the message up to date.")),
+        layout.section(gettext("At 9:00 I post who's out, and I keep the message up to date.")),
         layout.actions(layout.button(gettext("Add a digest"), f"{NAME}.new")),
     ]
     if settings.digest_channel is not None:
@@ -111,7 +111,7 @@ def form_view(
 
 def _digest(digest: ChannelDigest, departments: Mapping[str, Department]) -> Block:
     department = departments.get(digest.department_id or "")
-    who = gettext("Everyone") if department is None else text.name(department.name)
+    who = gettext("Everyone") if department is None else layout.name(department.name)
     language = next(option.label for option in _LANGUAGES if option.value == digest.locale)
     facts = [gettext(_SHORT[digest.frequency]), who, language]
     edit = layout.button(
@@ -126,7 +126,7 @@ def _digest(digest: ChannelDigest, departments: Mapping[str, Department]) -> Blo
 
 def _row(channel: str, facts: Iterable[str], accessory: Block, problem: str | None = None) -> Block:
     lines = [f"<#{channel}>", " · ".join(facts), *([f":warning: {problem}"] if problem else [])]
-    return {**text.section("\n".join(lines)), "accessory": accessory}
+    return {**layout.section("\n".join(lines)), "accessory": accessory}
 
 
 def _save(tx: Transaction, saving: Saving) -> object:

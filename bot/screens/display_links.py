@@ -9,7 +9,7 @@ from slack_bolt.async_app import AsyncApp
 
 from bot.base.block_kit import Block, View
 from bot.base.language import gettext, gettext_noop
-from bot.blocks import fields, layout, text
+from bot.blocks import fields, layout
 from bot.interaction.interaction import Interaction
 from bot.screens import screen, searches
 from bot.screens.screen import Saving, Screen
@@ -33,14 +33,14 @@ def _list_view(
     base_url: str, page: Page[DisplayLink], departments: Mapping[str, Department]
 ) -> View:
     blocks: list[Block] = [
-        text.section(
+        layout.section(
             gettext(
                 "A display link shows who's out in the next five weeks, for a screen in the "
                 "kitchen or a page of your wiki. Anyone with the link can see it. Private leave "
                 "is “Away”, and pending leave isn't shown."
             )
         ),
-        text.quiet(
+        layout.quiet(
             gettext("The page reloads itself. Add `.png` to the link to embed it as a picture.")
         ),
         layout.actions(layout.button(gettext("Add a display link"), f"{NAME}.new")),
@@ -61,18 +61,18 @@ def _link(base_url: str, link: DisplayLink, departments: Mapping[str, Department
         gettext("Remove this link?"),
         gettext(
             "The link for {name} will stop working right away.",
-            name=text.cut(link.name, text.MAX_NAME),
+            name=layout.cut(link.name, layout.MAX_NAME),
         ),
         gettext("Remove"),
         gettext("Keep it"),
     )
     department = departments.get(link.department_id or "")
-    who = gettext("Everyone") if department is None else text.name(department.name)
+    who = gettext("Everyone") if department is None else layout.name(department.name)
     shown = gettext("This link can no longer be shown. Remove it and add a new one.")
     if link.token:
-        url = text.escaped(wallchart.url(base_url, link.token))
+        url = layout.escaped(wallchart.url(base_url, link.token))
         shown = f"```{url}```<{url}|{gettext('Open')}>"
-    return {**text.section(f"*{text.name(link.name)}* · {who}\n{shown}"), "accessory": remove}
+    return {**layout.section(f"*{layout.name(link.name)}* · {who}\n{shown}"), "accessory": remove}
 
 
 def _read_form(tx: Transaction, interaction: Interaction, by: Caller, _: str) -> View:

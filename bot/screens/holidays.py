@@ -11,7 +11,7 @@ from slack_bolt.async_app import AsyncApp
 from bot.base.block_kit import Block, View
 from bot.base.language import gettext, gettext_noop, locale
 from bot.base.payloads import UnexpectedPayload
-from bot.blocks import fields, layout, text, words
+from bot.blocks import fields, layout, words
 from bot.blocks.fields import Option
 from bot.interaction import modals
 from bot.interaction.interaction import Interaction
@@ -99,7 +99,7 @@ def list_view(
 ) -> View:
     """The countries and regions of the organisation; ``names`` and the next holiday by code."""
     blocks: list[Block] = [
-        text.section(
+        layout.section(
             gettext(
                 "Without a region, only national holidays apply. Add one for regional holidays."
             )
@@ -162,11 +162,11 @@ def categories_view(holiday_set: HolidaySet, added: Mapping[str, Sequence[date]]
     ]
     chosen = fields.checkboxes(options, holiday_set.categories)
     blocks = [
-        text.section(
+        layout.section(
             gettext("Public holidays are always days off. Choose which other days are, too.")
         ),
         fields.field("categories", gettext("Other days off"), chosen, is_optional=True),
-        text.quiet(gettext(_RECALCULATED)),
+        layout.quiet(gettext(_RECALCULATED)),
     ]
     return screen.form_view(
         f"{NAME}.categories.form", gettext("Other days off"), blocks, holiday_set.id
@@ -232,13 +232,13 @@ def overrides_view(
     others = [_category(each) for each in holiday_set.categories if each != "public"]
     also = gettext("Also days off: {categories}", categories=words.names(others))
     blocks: list[Block] = [
-        text.paragraph(f"{name}\n{also}" if others else name),
+        layout.paragraph(f"{name}\n{also}" if others else name),
         layout.actions(change, *((choose,) if has_categories else ()), remove),
     ]
     blocks += [_ahead(on_date, holiday_set) for on_date in ahead[:_MAX_AHEAD]]
     blocks.append(layout.header(gettext("Changed days")))
     if not page.items:
-        blocks.append(text.section(gettext("No changes to the standard holidays.")))
+        blocks.append(layout.section(gettext("No changes to the standard holidays.")))
     blocks += [_override(override, holiday_set) for override in page.items]
     return layout.modal(
         gettext("Public holidays"),
@@ -280,7 +280,7 @@ def override_form_view(set_id: str, day: date | None = None) -> View:
             fields.checkboxes(fields.translated(_REPEATED)),
             is_optional=True,
         ),
-        text.quiet(gettext(_RECALCULATED)),
+        layout.quiet(gettext(_RECALCULATED)),
     ]
     return screen.form_view(f"{OVERRIDES}.form", gettext("Change a day"), blocks, set_id)
 
@@ -367,14 +367,14 @@ def _ahead(on_date: HolidayOnDate, holiday_set: HolidaySet) -> Block:
     when, name = words.day(on_date.date), _name(on_date, holiday_set)
     if on_date.override_id is not None:
         what = gettext("Changed: see below")
-        return text.paragraph(f"{when}: {name}\n{what}")
+        return layout.paragraph(f"{when}: {name}\n{what}")
     change = layout.button(
         gettext("Change"),
         f"{OVERRIDES}.day",
         f"{holiday_set.id} {on_date.date.isoformat()}",
         spoken=gettext("Change {name}", name=when),
     )
-    return {**text.paragraph(f"{when}: {name}"), "accessory": change}
+    return {**layout.paragraph(f"{when}: {name}"), "accessory": change}
 
 
 def _override(override: HolidayOverride, holiday_set: HolidaySet) -> Block:
@@ -392,7 +392,7 @@ def _override(override: HolidayOverride, holiday_set: HolidaySet) -> Block:
         "danger",
         gettext("Remove {name}", name=when),
     )
-    lines = text.verbatim(f"{when}: {_name(override, holiday_set)}\n{what}")
+    lines = layout.verbatim(f"{when}: {_name(override, holiday_set)}\n{what}")
     return {"type": "section", "text": lines, "accessory": remove}
 
 

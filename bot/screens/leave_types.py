@@ -10,7 +10,7 @@ from slack_bolt.async_app import AsyncApp
 from bot.base import ids
 from bot.base.block_kit import Block, View
 from bot.base.language import gettext, gettext_noop
-from bot.blocks import fields, layout, text
+from bot.blocks import fields, layout
 from bot.blocks.fields import Option
 from bot.interaction import modals
 from bot.interaction.interaction import Interaction
@@ -189,11 +189,11 @@ def archiving_view(leave_type: LeaveType) -> View:
     sentence = gettext(
         "People can no longer request {name}. Existing requests stay. A type that was never used "
         "is deleted.",
-        name=text.cut(leave_type.name, text.MAX_NAME),
+        name=layout.cut(leave_type.name, layout.MAX_NAME),
     )
     return layout.modal(
         gettext("Archive a leave type"),
-        [text.paragraph(sentence)],
+        [layout.paragraph(sentence)],
         f"{NAME}.archive.form",
         gettext("Archive"),
         gettext("Keep it"),

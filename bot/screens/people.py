@@ -11,7 +11,7 @@ from slack_bolt.async_app import AsyncApp
 from bot.base import ids
 from bot.base.block_kit import Block, View
 from bot.base.language import gettext, gettext_noop
-from bot.blocks import fields, layout, text, words
+from bot.blocks import fields, layout, words
 from bot.blocks.fields import Option
 from bot.interaction import modals
 from bot.interaction.interaction import Interaction
@@ -47,18 +47,18 @@ def list_view(listed: People) -> View:
     )
     blocks = [
         layout.actions(add),
-        text.quiet(
+        layout.quiet(
             gettext(
                 "To add many people at once, ask the people who run Hiatus to import a CSV file "
                 "with `hiatus import`."
             )
         ),
-        text.section(gettext("Find someone to edit")),
+        layout.section(gettext("Find someone to edit")),
         layout.actions(pick),
         *map(_listed, listed.people),
     ]
     if listed.has_more:
-        blocks.append(text.quiet(gettext("Search above to find everyone else.")))
+        blocks.append(layout.quiet(gettext("Search above to find everyone else.")))
     return layout.modal(gettext("People"), blocks)
 
 
@@ -68,9 +68,9 @@ def _listed(person: PersonFacts) -> Block:
     if user.status != "active":
         facts.append(gettext(person_form.STATUSES[user.status]))
     if person.department_name is not None:
-        facts.append(text.name(person.department_name))
+        facts.append(layout.name(person.department_name))
     facts.append(
-        gettext("Manager: {name}", name=text.name(person.manager_name))
+        gettext("Manager: {name}", name=layout.name(person.manager_name))
         if person.manager_name
         else gettext("No manager")
     )
@@ -127,7 +127,7 @@ def balance_view(user: User, balance: Balance) -> View:
 def adjusted_view(user: User, balance: Balance) -> View:
     """What is left in this leave year after an adjustment."""
     blocks = [
-        text.section(gettext("The balance was adjusted.")),
+        layout.section(gettext("The balance was adjusted.")),
         layout.row(user.name or user.email, _facts(balance)),
     ]
     return layout.modal(gettext("Balance"), blocks)
@@ -151,14 +151,14 @@ def _adjustments(balance: Balance) -> list[Block]:
     if not lines:
         return []
     shown = "\n".join(lines[-_MAX_SHOWN:])
-    return [text.quiet(gettext("Adjustments of this leave year")), text.paragraph(shown)]
+    return [layout.quiet(gettext("Adjustments of this leave year")), layout.paragraph(shown)]
 
 
 def _line(line: Line) -> str:
     days = words.number(line.half_days / 2)
     signed = f"+{days}" if line.half_days > 0 else days
     reason = "" if line.adjustment is None else line.adjustment.reason
-    return f"• {signed}: {text.cut(text.one_line(reason), 200)}"
+    return f"• {signed}: {layout.cut(layout.one_line(reason), 200)}"
 
 
 async def _adjust(interaction: Interaction) -> None:
@@ -227,7 +227,7 @@ def deactivation_view(user: User, named_effects: NamedEffects) -> View:
     intro = gettext(
         "{name} can't use Hiatus or approve leave until they are reactivated. Their requests "
         "stay as they are.",
-        name=text.cut(user.name, 200),
+        name=layout.cut(user.name, 200),
     )
     return consequences.confirmation(
         gettext("Deactivate"),
@@ -245,7 +245,7 @@ def archiving_view(user: User, named_effects: NamedEffects) -> View:
         "{name} will be removed from Hiatus. Upcoming leave is cancelled, and past leave is "
         "kept for your records. You can restore the person through the API, but not their "
         "leave.",
-        name=text.cut(user.name, 200),
+        name=layout.cut(user.name, 200),
     )
     return consequences.confirmation(
         gettext("Archive"),

@@ -10,10 +10,10 @@ from slack_bolt.async_app import AsyncApp
 
 from bot.base.block_kit import Block, View
 from bot.base.language import gettext, gettext_noop, locale
-from bot.blocks import fields, layout, text, words
+from bot.blocks import fields, layout, words
 from bot.blocks.fields import Option
 from bot.client import slack_web
-from bot.interaction import identity, modals
+from bot.interaction import listening, modals
 from bot.interaction.interaction import Interaction
 from bot.screens import forms, screen, searches
 from bot.screens.forms import Form
@@ -70,11 +70,11 @@ def form_view(
 
     ``effective_from`` is the day that is proposed for changes.
     """
-    head = f"{text.cut(user.name, 200)}\n{user.email}\n{gettext(STATUSES[user.status])}"
+    head = f"{layout.cut(user.name, 200)}\n{user.email}\n{gettext(STATUSES[user.status])}"
     allowance = user.leave_allowance_half_days
     country = user.public_holiday_country_code
     blocks: list[Block] = [
-        text.paragraph(head),
+        layout.paragraph(head),
         *_account(user),
         *_role_fields(departments, user, manager),
         *fields.week_fields(
@@ -139,7 +139,7 @@ def _planned(user: User, today: date) -> list[Block]:
     if not days:
         return []
     shown = words.names([words.day(day) for day in days])
-    return [text.quiet(gettext("Changes are already planned from {days}.", days=shown))]
+    return [layout.quiet(gettext("Changes are already planned from {days}.", days=shown))]
 
 
 def _status_buttons(user: User) -> list[Block]:
@@ -170,7 +170,7 @@ def _account(user: User) -> list[Block]:
     if user.slack_user_id is None:
         return []
     account = f"<@{user.slack_user_id}>"
-    return [text.section(gettext("Slack account: {account}", account=account))]
+    return [layout.section(gettext("Slack account: {account}", account=account))]
 
 
 def _unlink(user: User) -> Block:
@@ -298,7 +298,7 @@ async def _add_person(interaction: Interaction) -> None:
     profile, values = None, _identity(form) | _role_values(form)
     if slack_user_id := form.chosen("slack_user_id"):
         try:
-            member = await identity.full_member(interaction, slack_user_id)
+            member = await listening.full_member(interaction, slack_user_id)
         except NotAMember as refusal:
             await modals.show_error(interaction, refusal)
             return

@@ -13,9 +13,9 @@ from slack_bolt.async_app import AsyncApp
 from bot.base import ids
 from bot.base.block_kit import Block
 from bot.base.language import gettext, locale
-from bot.blocks import fields, text
+from bot.blocks import fields, layout
 from bot.blocks.fields import Option
-from bot.interaction import identity, modals
+from bot.interaction import listening, modals
 from bot.interaction.interaction import Interaction
 from storage.base import texts
 from storage.base.calendar_values import Country, Region
@@ -38,7 +38,7 @@ def person_select(chosen: User | None) -> Block:
 
 def person_option(user: User) -> Option:
     name = user.name or user.email
-    return Option(label=f"{text.cut(name, 40)} ({user.email})", value=user.id)
+    return Option(label=f"{layout.cut(name, 40)} ({user.email})", value=user.id)
 
 
 def person_options(users: Sequence[User], *, with_no_one: bool) -> list[Block]:
@@ -108,9 +108,9 @@ def _national(country: Country) -> str:
 
 def _fitting(label: str, code: str) -> str:
     """The label cut to Slack's limit; the code is kept."""
-    if len(label) <= text.MAX_OPTION:
+    if len(label) <= layout.MAX_OPTION:
         return label
-    return f"{text.cut(label, text.MAX_OPTION - len(code) - 3)} ({code})"
+    return f"{layout.cut(label, layout.MAX_OPTION - len(code) - 3)} ({code})"
 
 
 def timezone_select(chosen: str) -> Block:
@@ -144,7 +144,7 @@ async def offer_departments(interaction: Interaction) -> None:
 
 
 async def offer_countries(interaction: Interaction) -> None:
-    await identity.greet(interaction)
+    await listening.greet(interaction)
     # Loading the countries takes a second, once per process.
     countries = await asyncio.to_thread(holiday_calendar.all_countries, locale())
     await interaction.ack(options=country_options(countries, _typed(interaction)))

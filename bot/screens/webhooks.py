@@ -9,7 +9,7 @@ from slack_bolt.async_app import AsyncApp
 from bot.base import ids
 from bot.base.block_kit import Block, View
 from bot.base.language import gettext, gettext_noop
-from bot.blocks import fields, layout, text, words
+from bot.blocks import fields, layout, words
 from bot.blocks.fields import Option
 from bot.interaction import modals
 from bot.interaction.interaction import Interaction
@@ -46,10 +46,10 @@ def list_view(page: Page[Webhook]) -> View:
             webhook.id,
             spoken=gettext("Open {name}", name=webhook.url),
         )
-        lines = text.verbatim(f"{text.cut(webhook.url, _MAX_LISTED)}\n{_state(webhook)}")
+        lines = layout.verbatim(f"{layout.cut(webhook.url, _MAX_LISTED)}\n{_state(webhook)}")
         blocks.append({"type": "section", "text": lines, "accessory": open_button})
     if not page.items:
-        blocks.append(text.section(gettext("There are no webhooks yet.")))
+        blocks.append(layout.section(gettext("There are no webhooks yet.")))
     return screen.list_view(NAME, gettext("Webhooks"), blocks, page.next_cursor)
 
 
@@ -77,7 +77,9 @@ def form_view(webhook: Webhook | None = None) -> View:
     if webhook is None:
         return screen.form_view(f"{NAME}.form", gettext("Add a webhook"), blocks)
     blocks.append(
-        text.quiet(gettext("Pending events go to the new URL, and the failure count starts over."))
+        layout.quiet(
+            gettext("Pending events go to the new URL, and the failure count starts over.")
+        )
     )
     return screen.form_view(f"{ONE}.edit.form", gettext("Edit webhook"), blocks, webhook.id)
 
@@ -85,8 +87,8 @@ def form_view(webhook: Webhook | None = None) -> View:
 def secret_view(signing_secret: str) -> View:
     """Shows a signing secret, only this once."""
     blocks = [
-        text.section(f"```{signing_secret}```"),
-        text.section(
+        layout.section(f"```{signing_secret}```"),
+        layout.section(
             gettext(
                 "Every event is signed with this secret. Copy it to your endpoint now. You "
                 "won't see it again."
@@ -116,15 +118,15 @@ def webhook_view(
 ) -> View:
     """A webhook: its state, last attempt and buttons. ``notice`` is shown at the top."""
     lines = [
-        text.cut(webhook.url, 1_000),
+        layout.cut(webhook.url, 1_000),
         ", ".join(gettext(_ALL_EVENTS) if event == _EVERY else event for event in webhook.events),
         _state(webhook),
         *_health(health, timezone),
         _last(last, timezone),
     ]
-    blocks: list[Block] = [text.paragraph("\n".join(lines))]
+    blocks: list[Block] = [layout.paragraph("\n".join(lines))]
     if notice:
-        blocks.insert(0, text.section(notice))
+        blocks.insert(0, layout.section(notice))
     rotate = layout.button(gettext("Rotate secret"), f"{ONE}.rotate", webhook.id)
     rotate["confirm"] = layout.confirm(
         gettext("Rotate the secret?"),
@@ -155,7 +157,7 @@ def _state(webhook: Webhook) -> str:
     if webhook.is_active:
         return gettext("Active")
     if webhook.disabled_reason:
-        reason = text.cut(gettext(webhook.disabled_reason), _MAX_LISTED)
+        reason = layout.cut(gettext(webhook.disabled_reason), _MAX_LISTED)
         return gettext("Switched off: {reason}", reason=reason)
     return gettext("Switched off")
 

@@ -15,7 +15,7 @@ from slack_sdk.models.blocks import TableBlock
 from bot.base import ids
 from bot.base.block_kit import Block, Message, View
 from bot.base.language import gettext, gettext_noop, ngettext
-from bot.blocks import layout, text, words
+from bot.blocks import layout, words
 from storage.base.leave_values import HalfDay
 from storage.calendars.wallchart import Day, Off, PersonDays, ShownType, Wallchart
 from storage.rules import counted_days
@@ -71,9 +71,10 @@ def legend(chart: Wallchart) -> str:
     if any(off and off.is_pending for day in days for off in (day.morning, day.afternoon)):
         meanings.append(gettext("( ) pending"))
     meanings += [
-        f"{HOLIDAY} {words.short_day(day)}: {text.name(holiday)}" for day, holiday in holidays(days)
+        f"{HOLIDAY} {words.short_day(day)}: {layout.name(holiday)}"
+        for day, holiday in holidays(days)
     ]
-    return text.cut(" · ".join(meanings), text.MAX_SECTION)
+    return layout.cut(" · ".join(meanings), layout.MAX_SECTION)
 
 
 def holidays(days: Iterable[Day]) -> list[tuple[date, str]]:
@@ -165,21 +166,21 @@ def _letter(off: Off) -> str:
 
 def _type_meaning(leave_type: ShownType) -> str:
     emoji = f":{leave_type.emoji}: " if leave_type.emoji else ""
-    shown = gettext("Away") if leave_type.name is None else text.name(leave_type.name)
-    return f"{emoji}{text.escaped(leave_type.letter)} {shown}"
+    shown = gettext("Away") if leave_type.name is None else layout.name(leave_type.name)
+    return f"{emoji}{layout.escaped(leave_type.letter)} {shown}"
 
 
 def type_name(off: Off) -> str:
     shown = gettext("Away")
     if off.leave_type.name is not None:
-        shown = text.cut(off.leave_type.name, _MAX_NAME)
+        shown = layout.cut(off.leave_type.name, _MAX_NAME)
     return gettext("{leave_type}, pending", leave_type=shown) if off.is_pending else shown
 
 
 def person_name(person: PersonDays) -> str:
     if person.is_viewer:
         return gettext("You")
-    return text.one_line(text.cut(person.name, _MAX_NAME))
+    return layout.one_line(layout.cut(person.name, _MAX_NAME))
 
 
 CalendarScope = Literal["team", "department", "everyone"]
@@ -246,7 +247,7 @@ def buttons(shown: CalendarPage, chart: Wallchart) -> Block:
 def _scopes(shown: CalendarPage) -> Block:
     options = {
         scope: {
-            "text": text.plain(gettext(name), text.MAX_OPTION),
+            "text": layout.plain(gettext(name), layout.MAX_OPTION),
             "value": replace(shown, scope=scope, people=1).packed(),
         }
         for scope, name in SCOPE_NAMES.items()
@@ -265,11 +266,11 @@ _ROOM_FOR_MORE: Final = 40
 
 def message(shown: CalendarPage, chart: Wallchart) -> Message:
     heading = title(shown, chart)
-    blocks: list[Block] = [text.section(f"*{text.escaped(heading)}*")]
+    blocks: list[Block] = [layout.section(f"*{layout.escaped(heading)}*")]
     if chart.people:
         blocks.append(table(chart))
     if meanings := legend(chart):
-        blocks.append(text.quiet(meanings))
+        blocks.append(layout.quiet(meanings))
     blocks.append(buttons(shown, chart))
     return {"text": _in_words(heading, chart), "blocks": blocks}
 
@@ -288,9 +289,9 @@ def title(shown: CalendarPage, chart: Wallchart) -> str:
 def _in_words(heading: str, chart: Wallchart) -> str:
     """Everything that the table shows, within the length of a message's text."""
     lines = leave_lines(chart) or [gettext("No one is out.")]
-    said = [text.escaped(f"{heading}:")]
-    shown = text.that_fit(lines, text.MAX_MESSAGE - _ROOM_FOR_MORE - len(said[0]))
-    said += map(text.escaped, shown)
+    said = [layout.escaped(f"{heading}:")]
+    shown = layout.that_fit(lines, layout.MAX_MESSAGE - _ROOM_FOR_MORE - len(said[0]))
+    said += map(layout.escaped, shown)
     if more := len(lines) - len(shown):
         said.append(ngettext("… and {count} more", "… and {count} more", more))
     return "\n".join(said)
@@ -305,12 +306,12 @@ def view(shown: CalendarPage, chart: Wallchart, web_url: str | None) -> View:
     """``web_url`` is secret and leads to the viewer's wallchart; None before they have a feed."""
     blocks: list[Block] = [
         buttons(shown, chart),
-        text.paragraph(title(shown, chart)),
+        layout.paragraph(title(shown, chart)),
     ]
     blocks += [_day(day, chart) for day in columns(chart)]
     if web_url is not None:
         blocks.append(
-            text.section(f"<{web_url}|{gettext('See who is out this month in your browser')}>")
+            layout.section(f"<{web_url}|{gettext('See who is out this month in your browser')}>")
         )
     return layout.modal(gettext("Calendar"), blocks)
 
@@ -318,17 +319,17 @@ def view(shown: CalendarPage, chart: Wallchart, web_url: str | None) -> View:
 def _day(day: date, chart: Wallchart) -> Block:
     lines = list(_lines(day, chart)) or [gettext("No one is out.")]
     heading = f"*{words.short_day(day)}*"
-    return text.section("\n".join([heading, *lines]))
+    return layout.section("\n".join([heading, *lines]))
 
 
 def _lines(day: date, chart: Wallchart) -> Iterator[str]:
     """The public holidays of that day, and everyone who is off."""
     days = [(person, each) for person in chart.people for each in person.days if each.date == day]
     for _, name in holidays(each for _, each in days):
-        yield f"{HOLIDAY} {text.escaped_within(name, _MAX_HOLIDAY)}"
+        yield f"{HOLIDAY} {layout.escaped_within(name, _MAX_HOLIDAY)}"
     for person, each in days:
         if each.morning is not None or each.afternoon is not None:
-            yield f"• {text.escaped_within(_off(person, each), _MAX_OFF)}"
+            yield f"• {layout.escaped_within(_off(person, each), _MAX_OFF)}"
 
 
 def _off(person: PersonDays, day: Day) -> str:

@@ -8,7 +8,7 @@ from bot.base import ids
 from bot.base.block_kit import Block, View
 from bot.base.language import gettext
 from bot.base.payloads import Values
-from bot.blocks import fields, layout, text, words
+from bot.blocks import fields, layout, words
 from bot.message_views import cards
 from storage.leave.decisions import MAX_REASON_LENGTH
 from storage.notifications.approval_cards import ApprovalCard, CardAmendment
@@ -32,7 +32,7 @@ def view_from_home(card: ApprovalCard) -> View:
 def reversal(card: ApprovalCard, private_metadata: str) -> View:
     """The modal that reverses the decision."""
     title = gettext("Change decision")
-    blocks = [text.section(_what(card)), text.quiet(text.escaped(cards.state(card)))]
+    blocks = [layout.section(_what(card)), layout.quiet(layout.escaped(cards.state(card)))]
     if card.request.status == "approved":
         return _modal(
             title,
@@ -64,7 +64,7 @@ def approve_anyway(card: ApprovalCard, why: str, private_metadata: str) -> View:
     return _modal(
         gettext("Approve anyway?"),
         gettext("Approve anyway"),
-        [text.section(_what(card)), text.paragraph(why), reason],
+        [layout.section(_what(card)), layout.paragraph(why), reason],
         callback_id=ids.APPROVE_ANYWAY_FORM,
         private_metadata=private_metadata,
     )
@@ -73,8 +73,8 @@ def approve_anyway(card: ApprovalCard, why: str, private_metadata: str) -> View:
 def _what(card: ApprovalCard) -> str:
     return gettext(
         "*{requester}*: {leave_type}, {dates}",
-        requester=text.name(card.requester.name),
-        leave_type=text.name(card.leave_type.name),
+        requester=layout.name(card.requester.name),
+        leave_type=layout.name(card.leave_type.name),
         dates=words.dates(card.request),
     )
 
@@ -87,7 +87,7 @@ def _change(card: ApprovalCard, proposed: CardAmendment) -> str:
 def _form(card: ApprovalCard, callback_id: str, private_metadata: str) -> View:
     proposed = card.open_amendment
     what = _what(card) if proposed is None else _change(card, proposed)
-    blocks = [text.section(what), _reason()]
+    blocks = [layout.section(what), _reason()]
     return _modal(
         _decline_title(proposed),
         gettext("Decline"),

@@ -9,8 +9,8 @@ from typing import Final
 from bot.base import ids
 from bot.base.block_kit import Block, View
 from bot.base.language import gettext, locale, ngettext
-from bot.blocks import layout, text, words
-from bot.message_views import answers, cards
+from bot.blocks import layout, words
+from bot.message_views import cards
 from bot.views import calendar
 from storage.base.calendar_values import Absence
 from storage.base.leave_values import Amendment, LeaveRequest, LeaveType
@@ -31,7 +31,7 @@ def view(home: Home, settings: Sequence[Block]) -> View:
         "type": "home",
         "callback_id": ids.HOME,
         "blocks": [
-            text.section(f"*{text.name(home.organisation.name)}*\n{words.day(home.today)}"),
+            layout.section(f"*{layout.name(home.organisation.name)}*\n{words.day(home.today)}"),
             *_pending_approvals(home),
             *checklist_steps(home.checklist),
             *balance_rows(home.balances),
@@ -49,7 +49,7 @@ def closed(sentence: str) -> View:
     return {
         "type": "home",
         "callback_id": ids.HOME,
-        "blocks": [text.paragraph(sentence)],
+        "blocks": [layout.paragraph(sentence)],
     }
 
 
@@ -89,24 +89,24 @@ def _pending_request(item: Item) -> list[Block]:
             requester_name=item.person_name,
             leave_type_name=(proposed or item).leave_type.name,
             dates=words.dates(asked),
-            half_days=(proposed.counted if proposed else request).total_half_days,
+            amount=words.amount((proposed.counted if proposed else request).total_half_days),
             facts=cards.facts(item.balances, item.colleagues, item.colleagues_count),
             buttons=layout.decision_buttons(approve, decline, value, item.person_name),
             kind=cards.asked_kind(None if proposed is None else proposed.counted.amendment),
         )
     ]
     if proposed is not None:
-        shown.append(text.section("\n".join(cards.differences(*_compared(item, proposed)))))
+        shown.append(layout.section("\n".join(cards.differences(*_compared(item, proposed)))))
     elif item.cover_name:
         shown.append(
-            text.paragraph(
-                gettext("Covered by {name}", name=text.cut(item.cover_name, text.MAX_NAME))
+            layout.paragraph(
+                gettext("Covered by {name}", name=layout.cut(item.cover_name, layout.MAX_NAME))
             )
         )
     if asked.note:
         # In plain text as on the card, so that Slack does not format user input.
-        note = text.cut(text.one_line(asked.note), _MAX_NOTE)
-        shown.append(text.paragraph(gettext("Note: {note}", note=note)))
+        note = layout.cut(layout.one_line(asked.note), _MAX_NOTE)
+        shown.append(layout.paragraph(gettext("Note: {note}", note=note)))
     return shown
 
 
@@ -127,12 +127,12 @@ def _compared(
 def _own_leave(home: Home) -> list[Block]:
     blocks = [layout.header(gettext("Your leave"))]
     if not home.own.items:
-        return [*blocks, text.section(gettext("You have no upcoming leave."))]
+        return [*blocks, layout.section(gettext("You have no upcoming leave."))]
     for item in home.own.items:
         buttons = _own_buttons(item)
         if item.can_be_interrupted:
             buttons.append(_fell_ill(item))
-        blocks += [text.section(_own_line(item)), layout.actions(*buttons)]
+        blocks += [layout.section(_own_line(item)), layout.actions(*buttons)]
     cursors, cursor = home.cursors, home.own.next_cursor
     return blocks + page_buttons(
         cursors.own, cursor, replace(cursors, own=None), replace(cursors, own=cursor)
@@ -151,13 +151,13 @@ def _own_line(item: Item) -> str:
             "{status}. Change awaiting a decision: {changes}", status=status, changes=changes
         )
     return (
-        f"*{text.name(item.leave_type.name)}*: {words.dates(request)}, "
+        f"*{layout.name(item.leave_type.name)}*: {words.dates(request)}, "
         f"{words.amount(request.total_half_days)}\n{status}"
     )
 
 
 def _with_cover(line: str, item: Item) -> str:
-    return words.with_cover(line, item.cover_name and text.name(item.cover_name))
+    return words.with_cover(line, item.cover_name and layout.name(item.cover_name))
 
 
 def _own_buttons(item: Item) -> list[Block]:
@@ -166,7 +166,7 @@ def _own_buttons(item: Item) -> list[Block]:
     cancel = layout.button(gettext("Cancel leave"), ids.HOME_CANCEL, request.id, spoken=spoken)
     cancel["confirm"] = layout.confirm(
         gettext("Cancel this leave?"),
-        answers.what_is_cancelled(
+        cards.what_is_cancelled(
             request, f"{when}.", needs_approval=item.cancel_effect == "amendment"
         ),
         gettext("Cancel leave"),
@@ -214,13 +214,13 @@ def whos_out(home: Home) -> list[Block]:
         who = f"{who}\n{_today(home)}"
     shown: list[Block] = [
         layout.header(gettext("Who's out")),
-        {**text.section(who), "accessory": switch},
+        {**layout.section(who), "accessory": switch},
     ]
     if not home.away.items:
         return shown
     shown.append(calendar.table(home.chart))
     if meanings := calendar.legend(home.chart):
-        shown.append(text.quiet(meanings))
+        shown.append(layout.quiet(meanings))
     shown += _covers(home)
     cursors, cursor = home.cursors, home.away.next_cursor
     return shown + page_buttons(
@@ -246,7 +246,7 @@ def _today(home: Home) -> str:
 def _covers(home: Home) -> list[Block]:
     """Who covers for whom, which the table cannot show."""
     lines = [_cover_line(absence) for absence in home.away.items if absence.cover_name]
-    return [text.paragraph("\n".join(lines))] if lines else []
+    return [layout.paragraph("\n".join(lines))] if lines else []
 
 
 def _cover_line(absence: Absence) -> str:
@@ -256,7 +256,7 @@ def _cover_line(absence: Absence) -> str:
 
 
 def _one_line(name: str) -> str:
-    return text.one_line(text.cut(name, text.MAX_NAME))
+    return layout.one_line(layout.cut(name, layout.MAX_NAME))
 
 
 _TAKEN, _PENDING, _LEFT = "█", "▒", "░"
@@ -276,9 +276,9 @@ def bar(balance: Balance) -> str:
 def balance_rows(balances: Sequence[Balance]) -> list[Block]:
     shown = [layout.header(gettext("Your balance"))]
     for balance in balances:
-        shown.append(text.section("\n".join(_balance_lines(balance))))
+        shown.append(layout.section("\n".join(_balance_lines(balance))))
         if small_print := _small_print(balance):
-            shown.append(text.quiet(" ".join(small_print)))
+            shown.append(layout.quiet(" ".join(small_print)))
     return shown
 
 
@@ -332,7 +332,7 @@ def checklist_steps(checklist: Checklist | None) -> list[Block]:
     )
     return [
         layout.header(gettext("Set up Hiatus")),
-        text.quiet(gettext("Each step disappears once it's done.")),
+        layout.quiet(gettext("Each step disappears once it's done.")),
         *(_step(step, checklist) for step in checklist.steps),
         layout.actions(hide),
     ]
@@ -341,7 +341,7 @@ def checklist_steps(checklist: Checklist | None) -> list[Block]:
 def _step(step: Step, checklist: Checklist) -> Block:
     title, why, label = _texts(step, checklist)
     return {
-        **text.section(f"*{title}*\n{why}"),
+        **layout.section(f"*{title}*\n{why}"),
         "accessory": layout.button(label, ids.CHECKLIST_STEP, step),
     }
 
@@ -401,7 +401,7 @@ def covering_list(covering: Sequence[Covered]) -> list[Block]:
     ]
     if len(covering) > MAX_COVERING:
         lines.append(gettext("… and more"))
-    return [layout.header(gettext("You're covering for")), text.paragraph("\n".join(lines))]
+    return [layout.header(gettext("You're covering for")), layout.paragraph("\n".join(lines))]
 
 
 def page_buttons(

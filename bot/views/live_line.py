@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from bot.base import ids
 from bot.base.block_kit import Block
 from bot.base.language import gettext
-from bot.blocks import layout, text, words
+from bot.blocks import layout, words
 from storage.leave.previews import Preview
 from storage.rules.counted_days import DayLine
 from storage.rules.free_days import Bridge
@@ -44,7 +44,7 @@ def blocks(
         )
     shown.append(_paragraph(figures))
     if preview.bridge is not None:
-        shown.append(text.quiet(_bridge(preview.bridge)))
+        shown.append(layout.quiet(_bridge(preview.bridge)))
     shown += [
         layout.alert(warning, f"{ids.WARNINGS}.{index}", "info")
         for index, warning in enumerate(warnings)
@@ -55,12 +55,12 @@ def blocks(
         )
         shown.append(_plain(lines, ids.OFF))
     else:
-        shown.append(text.quiet(_no_one_off(is_own)))
+        shown.append(layout.quiet(_no_one_off(is_own)))
     if not can_send:
         return shown
-    shown.append(text.quiet(text.escaped(_what_happens(preview))))
+    shown.append(layout.quiet(layout.escaped(_what_happens(preview))))
     if preview.unreachable:
-        shown.append(text.quiet(text.escaped(_skipped(preview))))
+        shown.append(layout.quiet(layout.escaped(_skipped(preview))))
     return shown
 
 
@@ -80,12 +80,12 @@ def _no_one_off(is_own: bool) -> str:
 
 
 def _plain(lines: Sequence[str], block_id: str) -> Block:
-    block = text.paragraph("\n".join(lines))
+    block = layout.paragraph("\n".join(lines))
     return {"block_id": block_id, **block}
 
 
 def _paragraph(lines: Sequence[str]) -> Block:
-    return {"block_id": ids.LIVE, **text.section("\n".join(lines))}
+    return {"block_id": ids.LIVE, **layout.section("\n".join(lines))}
 
 
 def _figures(preview: Preview, is_own: bool) -> list[str]:
@@ -96,7 +96,7 @@ def _figures(preview: Preview, is_own: bool) -> list[str]:
     figures = [f"*{words.amount(preview.total_half_days)}* ({when})"]
     if preview.effect is not None:
         figures.append(f"*{_effect(preview)}*")
-    figures += [text.escaped(line) for line in _not_counted(preview.lines)]
+    figures += [layout.escaped(line) for line in _not_counted(preview.lines)]
     if preview.leave_type is not None and preview.leave_type.deducts_allowance:
         figures += [
             words.left(change.after_half_days, change.year.name) for change in preview.years
@@ -126,7 +126,7 @@ def _not_counted(lines: Sequence[DayLine]) -> list[str]:
 
 def _holiday(day: DayLine) -> str:
     name = words.holiday(day.holiday_name or "", day.holiday_country, day.date)
-    return text.cut(name, text.MAX_NAME)
+    return layout.cut(name, layout.MAX_NAME)
 
 
 def _effect(preview: Preview) -> str:
@@ -159,7 +159,7 @@ def _what_happens(preview: Preview) -> str:
         return gettext("No approval needed: it's approved as soon as you send it.")
     if preview.approved_because == "nobody_could_approve":
         return gettext("No one else can approve it, so it's approved as soon as you send it.")
-    names = [text.cut(user.name, text.MAX_NAME) for user in preview.approvers]
+    names = [layout.cut(user.name, layout.MAX_NAME) for user in preview.approvers]
     if not names:
         return gettext("This will be sent for approval.")
     return gettext("This will go to {names} for approval.", names=words.names(names))
@@ -170,7 +170,7 @@ def _what_changes(preview: Preview) -> str:
         return gettext("Your leave stays approved. The change applies as soon as you save it.")
     if preview.effect is None:
         return gettext("Change the dates, the type or the note, then save.")
-    names = [text.cut(user.name, text.MAX_NAME) for user in preview.approvers]
+    names = [layout.cut(user.name, layout.MAX_NAME) for user in preview.approvers]
     return gettext(
         "This will go to {names} for approval. Until then, your leave stays as it is.",
         names=words.names(names),
@@ -179,7 +179,7 @@ def _what_changes(preview: Preview) -> str:
 
 def _skipped(preview: Preview) -> str:
     """The approvers who are skipped because they cannot be reached yet."""
-    names = [text.cut(user.name or user.email, text.MAX_NAME) for user in preview.unreachable]
+    names = [layout.cut(user.name or user.email, layout.MAX_NAME) for user in preview.unreachable]
     return gettext(
         "Skipped: {names}. They haven't used Hiatus yet, and I don't know their Slack account.",
         names=words.names(names),

@@ -9,9 +9,9 @@ from bot.base import ids
 from bot.base.block_kit import Block, View
 from bot.base.language import gettext
 from bot.base.payloads import ShownView, Values
-from bot.blocks import fields, layout, text, words
+from bot.blocks import fields, layout, words
 from bot.blocks.fields import Option
-from bot.message_views import answers, cards
+from bot.message_views import cards
 from bot.views import request_form, request_values
 from bot.views.request_values import Alerts, Filled
 from storage.base.leave_values import LeaveType
@@ -98,10 +98,10 @@ def done(card: ApprovalCard) -> View:
     """What takes the form's place: the recorded leave, which can be cancelled at once."""
     request = card.request
     result = gettext("Recorded for {name}. They'll get a message.", name=card.requester.name)
-    what = text.cut(f"{card.requester.name}, {words.dates(request)}", text.MAX_NAME)
+    what = layout.cut(f"{card.requester.name}, {words.dates(request)}", layout.MAX_NAME)
     blocks = [
-        text.paragraph(result),
-        text.section(cards.summary(card)),
-        layout.actions(answers.cancel_button(ids.CANCEL_RECORDED, request, what)),
+        layout.paragraph(result),
+        layout.section(cards.summary(card)),
+        layout.actions(cards.cancel_button(ids.CANCEL_RECORDED, request, what)),
     ]
     return layout.modal(gettext("Record leave"), blocks)

@@ -11,7 +11,7 @@ from typing import Final
 from bot.base import ids
 from bot.base.block_kit import Block, View
 from bot.base.language import gettext, gettext_noop
-from bot.blocks import fields, layout, text, words
+from bot.blocks import fields, layout, words
 from bot.blocks.fields import Option
 from bot.views.request_values import NO_ALERTS, WHOLE, Alerts, Filled
 from storage.base.leave_values import LeaveRequest, LeaveType
@@ -49,9 +49,9 @@ def view(
         "type": "modal",
         "callback_id": ids.REQUEST_FORM if edited is None else ids.EDIT_FORM,
         "private_metadata": "" if edited is None else edited.id,
-        "title": text.plain(title, text.MAX_TITLE),
-        "submit": text.plain(submit),
-        "close": text.plain(gettext("Cancel")),
+        "title": layout.plain(title, layout.MAX_TITLE),
+        "submit": layout.plain(submit),
+        "close": layout.plain(gettext("Cancel")),
         "blocks": [
             *asides,
             *blocks(
@@ -213,14 +213,14 @@ def cover_options(candidates: Candidates, *, with_no_one: bool) -> list[Block]:
         (gettext("Off on some of these days"), off),
     ]
     return [
-        {"label": text.plain(label), "options": [fields.option(option) for option in options]}
+        {"label": layout.plain(label), "options": [fields.option(option) for option in options]}
         for label, options in groups
         if options
     ]
 
 
 def _person_option(user: User, *, with_email: bool = False) -> Option:
-    label = f"{text.cut(user.name, 40)} ({user.email})" if with_email else user.name or user.email
+    label = f"{layout.cut(user.name, 40)} ({user.email})" if with_email else user.name or user.email
     return Option(label=label, value=user.id)
 
 
@@ -238,7 +238,7 @@ def _fixed_type(types: Sequence[LeaveType], filled: Filled) -> Block:
     name = next(
         (leave_type.name for leave_type in types if leave_type.id == filled.leave_type_id), ""
     )
-    return text.section(f"*{text.name(name)}*")
+    return layout.section(f"*{layout.name(name)}*")
 
 
 def _type_menu(leave_types: Iterable[LeaveType], chosen_id: str | None) -> Block:
@@ -272,7 +272,7 @@ def note(typed: str | None, is_own: bool) -> Block:
         "type": "plain_text_input",
         "multiline": True,
         "max_length": MAX_NOTE_LENGTH,
-        "placeholder": text.plain(readers),
+        "placeholder": layout.plain(readers),
     }
     return field | {"initial_value": typed} if typed else field
 
@@ -286,7 +286,7 @@ def interruption_view(
     return layout.modal(
         gettext("I fell ill"),
         [
-            text.section(f"*{text.name(leave_type.name)}*, {when}\n{intro}"),
+            layout.section(f"*{layout.name(leave_type.name)}*, {when}\n{intro}"),
             *_replacing_type(offered, filled),
             fields.field(
                 ids.FIRST_DAY, gettext("First day"), fields.date_picker(filled.start_date)

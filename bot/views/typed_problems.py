@@ -9,7 +9,7 @@ from typing import Final
 from bot.base import ids
 from bot.base.block_kit import Block, Message
 from bot.base.language import gettext, gettext_noop
-from bot.blocks import layout, text, words
+from bot.blocks import layout, words
 from bot.parsing.typed_terms import Problem, ProblemKind
 from bot.views import request_values
 from bot.views.request_values import Filled
@@ -51,16 +51,16 @@ def asides(problems: Sequence[Problem], note: str | None = None) -> list[Block]:
     """The words typed after the command that were not understood, and those in the note."""
     lines = [_problem_sentence(problem) for problem in problems[:_MAX_PROBLEMS]]
     if note is not None:
-        lines.append(gettext("“{note}” is in the note.", note=text.cut(note, text.MAX_NAME)))
+        lines.append(gettext("“{note}” is in the note.", note=layout.cut(note, layout.MAX_NAME)))
     if not lines:
         return []
-    block = text.paragraph("\n".join(lines))
+    block = layout.paragraph("\n".join(lines))
     return [{"block_id": ids.ASIDES, **block}]
 
 
 def _problem_sentence(problem: Problem) -> str:
-    typed = text.cut(problem.typed, text.MAX_NAME)
-    choices = words.names([text.cut(choice, text.MAX_NAME) for choice in problem.choices])
+    typed = layout.cut(problem.typed, layout.MAX_NAME)
+    choices = words.names([layout.cut(choice, layout.MAX_NAME) for choice in problem.choices])
     return gettext(_PROBLEM_SENTENCES[problem.kind], typed=typed, choices=choices)
 
 
@@ -79,16 +79,16 @@ class Reading:
     def line(self) -> str:
         """The values as a sentence."""
         filled = self.filled
-        parts = [] if self.person is None else [text.cut(self.person.name, text.MAX_NAME)]
+        parts = [] if self.person is None else [layout.cut(self.person.name, layout.MAX_NAME)]
         if self.type_name is not None:
-            parts.append(text.cut(self.type_name, text.MAX_NAME))
+            parts.append(layout.cut(self.type_name, layout.MAX_NAME))
         if filled.start_date is not None and filled.end_date is not None:
             begins, ends = filled.begins_at_midday, filled.ends_at_midday
             halves: tuple[HalfDay | None, HalfDay | None]
             halves = ("pm" if begins else None, "am" if ends else None)
             parts.append(words.span(filled.start_date, filled.end_date, *halves))
         if filled.note is not None:
-            parts.append(f"“{text.cut(filled.note, text.MAX_NAME)}”")
+            parts.append(f"“{layout.cut(filled.note, layout.MAX_NAME)}”")
         return gettext("I read: {rest}.", rest=", ".join(parts))
 
     @property
@@ -103,7 +103,7 @@ class Reading:
 
 def not_understood(command: str, typed: str, reading: Reading | None) -> Message:
     """One line about typed words, and a button for the form with the rest."""
-    shown = gettext("Sorry, I didn't understand “{words}”.", words=text.cut(typed, _MAX_TYPED))
+    shown = gettext("Sorry, I didn't understand “{words}”.", words=layout.cut(typed, _MAX_TYPED))
     rest = examples(command) if reading is None else reading.line
     return _with_button(f"{shown} {rest}", reading)
 
@@ -123,13 +123,13 @@ def offer(reading: Reading) -> Message:
 
 def no_answer(command: str, typed: str) -> Message:
     """The response to other questions: where help is."""
-    shown = gettext("Sorry, I can't answer “{words}”.", words=text.cut(typed, _MAX_TYPED))
+    shown = gettext("Sorry, I can't answer “{words}”.", words=layout.cut(typed, _MAX_TYPED))
     rest = gettext("`{command} help` shows what you can ask.", command=command)
     return _with_button(f"{shown} {rest}", None)
 
 
 def _with_button(shown: str, reading: Reading | None) -> Message:
-    line = text.escaped(shown)
+    line = layout.escaped(shown)
     if reading is None:
         return {"text": line}
-    return {"text": line, "blocks": [text.section(line), layout.actions(reading.button)]}
+    return {"text": line, "blocks": [layout.section(line), layout.actions(reading.button)]}

@@ -117,11 +117,7 @@ def _count(
 
 # Lunar calendars are computed for these years only.
 EARLIEST_YEAR: Final = 1900
-
-
 LATEST_YEAR: Final = 2100
-
-
 _MASK_OF_HALF: Final[Mapping[HalfDay | None, int]] = {
     None: WHOLE_DAY,
     "am": MORNING,

@@ -348,8 +348,6 @@ def counted_halves(days: Iterable[DayCount]) -> str:
 # `not_counted`: did not count when the request was made, but would today.
 HalfCount = Literal["counted", "not_asked", "not_worked", "public_holiday", "not_counted"]
 LineReason = UncountedReason | Literal["not_asked", "changed_since"]
-
-
 # For the field that is called `date`, which hides the type in its class.
 _Day = date
 

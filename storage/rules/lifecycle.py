@@ -100,20 +100,12 @@ def check_transition(
 
 # What a change does to approved leave: nothing, it applies at once, or an approver decides on it.
 Effect = Literal["nothing", "at_once", "amendment"]
-
-
 # People who fall ill before their leave begins know it by then.
 INTERRUPTION_OFFERED_BEFORE: Final = timedelta(days=2)
-
-
 # What cancelling leave does: it is cancelled, or an approver decides on it.
 CancelEffect = Literal["at_once", "amendment"]
-
-
 # What changes at once.
 _FREE: Final = frozenset(("note", "cover_user_id"))
-
-
 _TIME: Final = ("leave_type_id", "start_date", "end_date", "start_half_day", "end_half_day")
 
 

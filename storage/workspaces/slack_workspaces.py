@@ -201,11 +201,7 @@ def create_organisation(tx: Transaction, new: NewInstallation, *, now: datetime)
 
 # Slack reports every time the tab is opened. A person who opened it earlier is not viewing it.
 VIEWED_FOR: Final = timedelta(days=7)
-
-
 _NO_PART: Final = "-"
-
-
 _PART_COUNT: Final = 4
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import httpx
 import pytest
 
-from bot.interaction import identity
+from bot.interaction import listening
 from storage.admin import organisations, people
 from storage.admin.organisations import NewOrganisation
 from storage.base.secrets import Secrets, fingerprint, new_token
@@ -187,7 +187,7 @@ def test_an_unreadable_token_loses_no_message(world: World) -> None:
     (token,) = world.database.read_now(_stored_tokens)
     foreign = Secrets.generate().encrypt("xoxb-1")
     world.database.write_now(lambda tx: tx.change(_store_token, encrypted=foreign))
-    caller = identity.as_caller(organisation, ina)
+    caller = listening.as_caller(organisation, ina)
     acme = Acme(database=world.database, organisation=organisation, owner=ina, caller=caller)
     a_request(world.database, acme, a_person(world.database, acme), now=world.clock())
 
