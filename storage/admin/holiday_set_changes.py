@@ -72,17 +72,10 @@ def change_categories(
     if checked == before.categories:
         return before
     after = replace(before, categories=checked)
-    columns = {"categories": rows.json_text(checked)}
-    tx.update(HolidaySetRow, columns, organisation_id=by.organisation_id, id=before.id)
-    audit.record(
-        tx,
-        "holiday_set.updated",
-        "holiday_set",
-        before.id,
-        by=by,
-        now=now,
-        before={"categories": before.categories},
-        after={"categories": checked},
+    tx.update(HolidaySetRow, rows.changes(after), organisation_id=by.organisation_id, id=before.id)
+    fields = ("categories",)
+    audit.record_value(
+        tx, "holiday_set.updated", "holiday_set", before, after, fields, by=by, now=now
     )
     organisation_config.changed(tx, by.organisation_id)
     recalculate(tx, config, before.country_code, by=by, now=now, recorder=recorder)

@@ -129,16 +129,10 @@ def only_one(tx: Transaction) -> Organisation | None:
 
 def listed(tx: Transaction) -> list[Listed]:
     """All organisations, the oldest first; at most one more than ``MAX_LISTED``."""
-    return [
-        Listed(
-            id=row.id,
-            slug=row.slug,
-            name=row.name,
-            people=row.people,
-            created_at=rows.instant(row.created_at),
-        )
-        for row in tx.all(_listed, limit=MAX_LISTED + 1)
-    ]
+    return [*map(_listed_organisation, tx.all(_listed, limit=MAX_LISTED + 1))]
+
+
+_listed_organisation: Final = rows.mapper(Listed)
 
 
 def slug_of_name(tx: Transaction, name: str) -> str | None:

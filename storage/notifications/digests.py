@@ -16,6 +16,7 @@ from peewee import JOIN, SQL, Insert, Model, Select
 
 from storage.admin import channel_digests
 from storage.base.values import DigestFrequency
+from storage.db import rows
 from storage.db.compiled import Engine, Expr, Param, compiled
 from storage.db.database import Transaction
 from storage.db.tables import ChannelDigestRow, DigestRow, OrganisationRow
@@ -170,16 +171,10 @@ def _settings(tx: Transaction, key: DigestKey, config: OrganisationConfig) -> _S
     row = tx.find(ChannelDigestRow, organisation_id=key.organisation_id, id=key.digest_id)
     if row is None:
         return None
-    return _Settings(
-        channel=row.channel,
-        locale=row.locale,
-        frequency=row.frequency,
-        department_id=row.department_id,
-        refused_because=row.refused_because,
-        day=row.day,
-        ts=row.ts,
-        shown_sha256=row.shown_sha256,
-    )
+    return _settings_of(row)
+
+
+_settings_of: Final = rows.mapper(_Settings)
 
 
 def _of_organisation(tx: Transaction, config: OrganisationConfig) -> _Settings | None:

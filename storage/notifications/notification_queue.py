@@ -26,7 +26,7 @@ from storage.db.compiled import (
     milliseconds,
     update_each,
 )
-from storage.db.database import Row, Transaction
+from storage.db.database import Transaction
 from storage.db.tables import LeaveRequestRow, NotificationRow
 from storage.leave import card_refreshes
 from storage.notifications import reminders, slack_messages
@@ -93,20 +93,7 @@ QUEUE: Final = LeasedQueue(
     due=_due,
     # Longer than the longest attempt.
     lease=timedelta(seconds=60),
-    returned=(
-        NotificationRow.organisation_id,
-        NotificationRow.id,
-        NotificationRow.kind,
-        NotificationRow.user_id,
-        NotificationRow.leave_request_id,
-        NotificationRow.event_type,
-        NotificationRow.attempts,
-        NotificationRow.created_at,
-        NotificationRow.webhook_id,
-        NotificationRow.digest_id,
-        NotificationRow.first_day,
-        NotificationRow.last_day,
-    ),
+    returned=rows.columns_of(NotificationRow, Notification),
 )
 
 
@@ -117,26 +104,10 @@ def claim(tx: Transaction, *, limit: int, claim_id: str, now: datetime) -> list[
     for every call.
     """
     claimed = QUEUE.claim(tx, claim_id=claim_id, now=now, limit=limit)
-    notifications = [_notification(row, claim_id) for row in claimed]
-    return sorted(notifications, key=lambda notification: notification.id)
+    return sorted(map(_notification, claimed), key=lambda notification: notification.id)
 
 
-def _notification(row: Row, claim_id: str) -> Notification:
-    return Notification(
-        organisation_id=row.organisation_id,
-        id=row.id,
-        kind=row.kind,
-        user_id=row.user_id,
-        leave_request_id=row.leave_request_id,
-        event_type=row.event_type,
-        attempts=row.attempts,
-        created_at=rows.instant(row.created_at),
-        claim_id=claim_id,
-        webhook_id=row.webhook_id,
-        digest_id=row.digest_id,
-        first_day=rows.day_or_none(row.first_day),
-        last_day=rows.day_or_none(row.last_day),
-    )
+_notification: Final = rows.mapper(Notification)
 
 
 def has_another_pending(tx: Transaction, notification: Notification) -> bool:

@@ -89,14 +89,9 @@ def _insert(
         id=new_id(now), country_code=code, categories=categories, created_at=now
     )
     tx.insert(HolidaySetRow, organisation_id=by.organisation_id, **rows.columns(holiday_set))
-    audit.record(
-        tx,
-        "holiday_set.created",
-        "holiday_set",
-        holiday_set.id,
-        by=by,
-        now=now,
-        after={"country_code": code, "categories": categories},
+    fields = ("country_code", "categories")
+    audit.record_value(
+        tx, "holiday_set.created", "holiday_set", None, holiday_set, fields, by=by, now=now
     )
     organisation_config.changed(tx, by.organisation_id)
     return holiday_set

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from typing import Final
 from urllib.parse import urlsplit
 
-from peewee import Delete, Select, Update, fn
+from peewee import Delete
 
 from storage.base import fields, ids
 from storage.base.errors import Conflict, InvalidInput, NotFound, Sentence
@@ -56,8 +56,7 @@ def create(
     roles.check_role(by.role, "admin")
     checked_url, checked_events = check_url(url), tuple(check_events(events))
     locks.organisation(tx, by.organisation_id)
-    count = tx.first(_count, organisation_id=by.organisation_id)
-    if count is not None and count.total >= MAX_WEBHOOKS:
+    if len(tx.select(WebhookRow, organisation_id=by.organisation_id)) >= MAX_WEBHOOKS:
         raise TooManyWebhooks
     secret = new_signing_secret()
     webhook = Webhook(
@@ -165,21 +164,20 @@ def disable(
     tx: Transaction, organisation_id: str, webhook_id: str, reason: str, *, now: datetime
 ) -> bool:
     """Disable an endpoint; its admins read the reason. False if it was disabled or deleted."""
-    if not tx.change(
-        _disable, organisation_id=organisation_id, webhook_id=webhook_id, reason=reason, now=now
-    ):
+    row = tx.find(WebhookRow, locks.ROW, organisation_id=organisation_id, id=webhook_id)
+    if row is None or not row.is_active:
         return False
-    audit.record(
-        tx,
-        "webhook.disabled",
-        "webhook",
-        webhook_id,
-        by=Caller.system(organisation_id, "scheduler"),
-        now=now,
-        before={"is_active": True, "disabled_reason": None},
-        after={"is_active": False, "disabled_reason": reason},
+    before = rows.webhook(row)
+    after = replace(
+        before,
+        is_active=False,
+        disabled_reason=reason,
+        updated_at=now,
+        version=before.version + 1,
     )
-    organisation_config.changed(tx, organisation_id)
+    tx.update(WebhookRow, rows.changes(after), organisation_id=organisation_id, id=webhook_id)
+    by = Caller.system(organisation_id, "scheduler")
+    _record(tx, "webhook.disabled", before, after, by=by, now=now)
     return True
 
 
@@ -296,26 +294,6 @@ def _record(
     fields = ("url", "events", "is_active", "disabled_reason")
     audit.record_value(tx, action, "webhook", before, after, fields, by=by, now=now)
     organisation_config.changed(tx, by.organisation_id)
-
-
-@compiled
-def _count(organisation_id: Param[str]) -> Select:
-    return WebhookRow.select(fn.COUNT(WebhookRow.id).alias("total")).where(
-        WebhookRow.organisation_id == organisation_id
-    )
-
-
-@compiled
-def _disable(
-    organisation_id: Param[str], webhook_id: Param[str], reason: Param[str], now: Param[datetime]
-) -> Update:
-    return WebhookRow.update(
-        is_active=False, disabled_reason=reason, updated_at=now, version=WebhookRow.version + 1
-    ).where(
-        WebhookRow.organisation_id == organisation_id,
-        WebhookRow.id == webhook_id,
-        WebhookRow.is_active == True,  # noqa: E712  # SQL, not Python
-    )
 
 
 @compiled

@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import Final, Literal
 
 from cryptography.fernet import InvalidToken
-from peewee import Select, Update
+from peewee import Select
 
 from storage.admin import reassignment
 from storage.base.errors import AlreadyExists
@@ -22,7 +22,7 @@ from storage.base.ids import new_id
 from storage.base.leave_values import LeaveRequest, LeaveStatus
 from storage.base.values import Caller, Organisation
 from storage.db import locks, rows
-from storage.db.compiled import Expr, Param, any_of, compiled
+from storage.db.compiled import Expr, Param, any_of, compiled, milliseconds
 from storage.db.database import DuplicateRow, Row, Transaction
 from storage.db.tables import AuditRow, LeaveRequestRow, SlackInstallationRow
 from storage.leave import leave_rows
@@ -115,12 +115,13 @@ def uninstall(tx: Transaction, team_id: str, *, at: datetime, now: datetime) -> 
 
     The organisation keeps its data and its workspace, so the app can be installed again.
     """
-    ended = tx.first(_end, team_id=team_id, at=at, now=now)
-    if ended is None:
+    row = tx.find(SlackInstallationRow, locks.ROW, team_id=team_id, uninstalled_at=None)
+    if row is None or row.installed_at > milliseconds(at):
         return False
-    organisation_id, installation_id = ended
-    _record(tx, "slack_installation.ended", organisation_id, installation_id, now, {})
-    notification_queue.give_up(tx, organisation_id, now=now)
+    changes = {"bot_token_encrypted": "", "uninstalled_at": now}
+    tx.update(SlackInstallationRow, changes, organisation_id=row.organisation_id, id=row.id)
+    _record(tx, "slack_installation.ended", row.organisation_id, row.id, now, {})
+    notification_queue.give_up(tx, row.organisation_id, now=now)
     return True
 
 
@@ -218,16 +219,6 @@ def _team_ids(limit: Param[int]) -> Select:
     newest: Sequence[Expr] = (row.installed_at.desc(), row.id)
     query = row.select(row.team_id).where(row.uninstalled_at.is_null())
     return query.order_by(*newest).limit(limit)
-
-
-@compiled
-def _end(team_id: Param[str], at: Param[datetime], now: Param[datetime]) -> Update:
-    row = SlackInstallationRow
-    return (
-        row.update({row.bot_token_encrypted: "", row.uninstalled_at: now})
-        .where(row.team_id == team_id, row.uninstalled_at.is_null(), row.installed_at <= at)
-        .returning(row.organisation_id, row.id)
-    )
 
 
 # Of pending and of decided requests each; Home shows the rest.
