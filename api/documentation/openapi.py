@@ -5,21 +5,20 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, Final, get_type_hints
 
 import orjson
 from pydantic import TypeAdapter
 
-from api.documentation import error_codes, guide, schemas
+from api.documentation import error_codes, events, schemas
 from api.documentation.error_codes import Code
-from api.documentation.schemas import REF, Examples, Json
+from api.documentation.schemas import REF, Examples, Json, class_name
 from api.http import conditions
 from api.http.errors import Problem
 from api.http.operations import Operation
 from storage.base.errors import DomainError, InvalidInput
-from storage.base.event_values import EVENTS, DeliveryEvent
 from storage.base.values import ROLES, Role
-from storage.outbox.webhook_outbox import PING, EventBody, EventData, PingBody, PingData
 
 _IDS: Final = re.compile(r"\{(\w+)\}")
 _REQUEST_ID: Final = "5f0c1a7be2d94c3f8a6d0e4b9c7f2a11"
@@ -54,11 +53,9 @@ class _Document:
         for template, methods in others.items():
             paths[template] = {name: self._other(method) for name, method in methods.items()}
         tags = {operation.tag.name: operation.tag.description for operation in self._operations}
-        tags |= guide.TAGS
-        webhooks = {event: self._webhook(event) for event in EVENTS}
-        events = self._events()
-        # Each event has a schema of its own.
-        del self._components[EventBody.__name__], self._components[PingBody.__name__]
+        tags |= {"Health": "For load balancers and monitoring; without a key."} | events.TAG
+        webhooks = events.webhooks()
+        event_schemas = events.take_schemas(self._components)
         problem = self._components.pop(Problem.__name__)
         described = [
             operation
@@ -76,7 +73,7 @@ class _Document:
             "components": {
                 "schemas": {
                     **schemas.published(self._components),
-                    **events,
+                    **event_schemas,
                     "Problem": self._problem_schema(problem),
                     "ErrorCode": self._error_code(),
                 },
@@ -270,7 +267,7 @@ class _Document:
             "enum": sorted(codes),
         }
 
-    # Paths without operations, and webhooks.
+    # Paths without operations.
 
     def _other(self, described: Json) -> Json:
         """A path without an operation, with its errors and headers."""
@@ -288,60 +285,6 @@ class _Document:
             "parameters": [*described.get("parameters", ())],
             "responses": responses | errors,
         }
-
-    def _events(self) -> Json:
-        """A schema for each event, told apart by its type."""
-        schemas: Json = {
-            name: {
-                **self._components[name],
-                "examples": [self._examples.of({"$ref": REF.format(model=name)})],
-            }
-            for name in (EventData.__name__, PingData.__name__)
-        }
-        for event, (_, description) in EVENTS.items():
-            body = self._components[PingBody.__name__ if event == PING else EventBody.__name__]
-            properties = {**body["properties"], "type": {"const": event}}
-            schemas[_event_name(event)] = {
-                **body,
-                "title": _event_name(event),
-                "description": description,
-                "properties": properties,
-            }
-        references = {event: REF.format(model=_event_name(event)) for event in EVENTS}
-        schemas["WebhookEvent"] = {
-            "title": "WebhookEvent",
-            "description": "Any event.",
-            "oneOf": [{"$ref": reference} for reference in references.values()],
-            "discriminator": {"propertyName": "type", "mapping": references},
-        }
-        return schemas
-
-    def _webhook(self, event: DeliveryEvent) -> Json:
-        summary, description = EVENTS[event]
-        return {
-            "post": {
-                "operationId": f"events.{event.replace('.', '_')}",
-                "summary": summary,
-                "description": description,
-                "tags": ["Events"],
-                "security": [],
-                "parameters": [*guide.WEBHOOK_HEADERS],
-                "requestBody": {
-                    "required": True,
-                    "description": "Verify the signature over exactly these bytes.",
-                    "content": {
-                        "application/json": {
-                            "schema": {"$ref": REF.format(model=_event_name(event))}
-                        }
-                    },
-                },
-                "responses": {**guide.WEBHOOK_RESPONSES},
-            }
-        }
-
-
-def _event_name(event: str) -> str:
-    return f"{_class_name(event)}Event"
 
 
 def _share(places: Sequence[tuple[Any, Any, str]], section: str) -> Json:
@@ -373,7 +316,11 @@ def _responses_of(described: Sequence[Json]) -> list[tuple[Any, Any, str]]:
             codes = [*content.get("examples", {})][:2]
             if codes or "content" not in response:
                 places.append(
-                    (responses, status, "Or".join(map(_class_name, codes)) or f"Status{status}")
+                    (
+                        responses,
+                        status,
+                        "Or".join(map(class_name, codes)) or f"Status{status}",
+                    )
                 )
     return places
 
@@ -384,10 +331,6 @@ def _parameters_of(described: Sequence[Json]) -> list[tuple[Any, Any, str]]:
         for parameters in (operation.get("parameters", []) for operation in described)
         for number, parameter in enumerate(parameters)
     ]
-
-
-def _class_name(words: str) -> str:
-    return "".join(word.capitalize() for word in re.split(r"[._]", words))
 
 
 def _examples_of_body(operation: Operation) -> Json:
@@ -518,11 +461,12 @@ _SECURITY_SCHEME: Final = {
 
 
 def _info(base_url: str) -> Json:
+    guide = Path(__file__).with_name("guide.md").read_text(encoding="utf-8")
     return {
         "title": "Hiatus",
         "version": "1",
         "summary": "Leave management for organisations that live in Slack.",
-        "description": guide.description(base_url),
+        "description": guide.strip().replace("{base_url}", base_url),
         "contact": {"name": "The operator of this service", "url": f"{base_url}/docs"},
         "license": {"name": "MIT", "url": "https://opensource.org/license/mit"},
     }

@@ -55,6 +55,11 @@ class _Generator(GenerateJsonSchema):
         return described
 
 
+def class_name(words: str) -> str:
+    """`leave_request.created` as `LeaveRequestCreated`."""
+    return "".join(word.capitalize() for word in re.split(r"[._]", words))
+
+
 def of_query(operation: Operation) -> Json:
     return TypeAdapter(operation.query).json_schema(schema_generator=_Generator)
 

@@ -80,7 +80,7 @@ class Attempt:
 
 
 class Sender:
-    """An HTTP client for untrusted URLs; use it as a context manager, or ``open`` and ``close``.
+    """An HTTP client for untrusted URLs; use it as a context manager.
 
     Unless ``allow_private``, nothing is sent to an address that is not public, even if the name had
     a public one before. ``connect_seconds`` covers lookup and connection, and TLS with what is left
@@ -103,59 +103,41 @@ class Sender:
     ) -> None:
         self._allow_private = allow_private
         self._slots = asyncio.Semaphore(max_connections)
-        self._max_connections = max_connections
         self._attempt_seconds = attempt_seconds
-        self._reuse_seconds = reuse_seconds
-        self._timeout = httpx.Timeout(None, connect=connect_seconds)
-        self._resolver = resolver
         self._own_resolver: PooledResolver | None = None
-        self._ca_file = ca_file
-        self._client: httpx.AsyncClient | None = None
-        # Keeps no connections.
-        self._retry_client: httpx.AsyncClient | None = None
-
-    async def open(self) -> None:
-        """Create the clients, without a connection."""
-        resolver = self._resolver
         if resolver is None:
             resolver = self._own_resolver = PooledResolver()
         tls = ssl.create_default_context()
-        if self._ca_file:
-            tls.load_verify_locations(cafile=self._ca_file)
+        if ca_file:
+            tls.load_verify_locations(cafile=ca_file)
+        # The second client, for a repeated request, keeps no connections.
         self._client, self._retry_client = (
             httpx.AsyncClient(
                 transport=VettedTransport(
-                    allow_private=self._allow_private,
+                    allow_private=allow_private,
                     max_idle=max_idle,
-                    reuse_seconds=self._reuse_seconds,
+                    reuse_seconds=reuse_seconds,
                     resolver=resolver,
                     tls=tls,
                 ),
                 headers=_HEADERS,
                 cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
-                timeout=self._timeout,
+                timeout=httpx.Timeout(None, connect=connect_seconds),
                 # Neither .netrc nor proxies.
                 trust_env=False,
             )
-            for max_idle in (self._max_connections, 0)
+            for max_idle in (max_connections, 0)
         )
 
-    async def close(self) -> None:
-        """Close all connections, after all attempts have finished or were cancelled."""
-        for client in (self._client, self._retry_client):
-            if client is not None:
-                await client.aclose()
-        self._client = self._retry_client = None
-        if self._own_resolver is not None:
-            self._own_resolver.close()
-            self._own_resolver = None
-
     async def __aenter__(self) -> Self:
-        await self.open()
         return self
 
     async def __aexit__(self, *failure: object) -> None:
-        await self.close()
+        """Close all connections, after all attempts have finished or were cancelled."""
+        await self._client.aclose()
+        await self._retry_client.aclose()
+        if self._own_resolver is not None:
+            self._own_resolver.close()
 
     async def attempt(self, attempt: Attempt, now: datetime) -> Outcome:
         """Send once, signed as of ``now``; never raises for errors of URL, network or endpoint.
@@ -186,8 +168,6 @@ class Sender:
             "webhook-timestamp": str(timestamp_seconds),
             "webhook-signature": signature,
         }
-        if self._client is None or self._retry_client is None:
-            raise RuntimeError("the sender is not open")
         use = ConnectionUse()
         try:
             async with asyncio.timeout(self._attempt_seconds):

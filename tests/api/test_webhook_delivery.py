@@ -648,20 +648,6 @@ def test_cancelled_attempt_ends_at_once_and_frees_its_connection() -> None:
     assert asyncio.run(run()).verdict == "delivered"
 
 
-def test_sender_can_be_opened_again() -> None:
-    async def run() -> list[str]:
-        sender = Sender(allow_private=True)
-        verdicts: list[str] = []
-        async with receiving(status(200)) as receiver:
-            for _ in range(2):
-                async with sender:
-                    url = receiver.url.replace("127.0.0.1", "localhost")
-                    verdicts.append((await sender.attempt(attempt_to(url), NOW)).verdict)
-        return verdicts
-
-    assert asyncio.run(run()) == ["delivered", "delivered"]
-
-
 def certificate_for(name: str, directory: Path) -> tuple[ssl.SSLContext, str]:
     """A server's context with a self-signed certificate, and the file that makes it trusted."""
     key = ec.generate_private_key(ec.SECP256R1())
