@@ -17,8 +17,7 @@ from storage.calendars.feed_owners import FeedOwner
 from storage.db.database import Database
 from storage.db.pages import PageOf
 from storage.db.tables import LeaveRequestRow
-from storage.leave import leave_requests, leave_types
-from storage.leave.drafts import Draft
+from storage.leave import leave_types
 from storage.outbox import organisation_config
 from tests.builders import (
     NOW,
@@ -184,30 +183,3 @@ def test_a_person_without_a_time_zone_has_the_organisations(database: Database) 
     zones = [absence.timezone for absence in visible(database, acme, tokyo, "org")]
 
     assert zones == ["Asia/Tokyo", "Europe/London"]
-
-
-def test_cancelled_leave_is_shown_to_others_only_if_it_was_approved(database: Database) -> None:
-    """Sick leave needs no approval, so others saw it; the pending request was never shown."""
-    acme = an_organisation(database)
-    ada = a_person(database, acme)
-    by = caller_for(acme, ada)
-    requests = {
-        code: database.write_now(
-            leave_requests.submit,
-            by=by,
-            draft=Draft(
-                leave_type_id=type_of(database, acme, code).id, start_date=day, end_date=day
-            ),
-            now=NOW,
-        )
-        for code, day in (("annual", date(2026, 6, 10)), ("sick", date(2026, 6, 11)))
-    }
-    for request in requests.values():
-        database.write_now(leave_requests.cancel, request.id, by=by, now=NOW)
-
-    shown_to_others = visible(database, acme, acme.owner, "org")
-    shown_to_her = visible(database, acme, ada, "personal")
-
-    assert [absence.request_id for absence in shown_to_others] == [requests["sick"].id]
-    assert {absence.request_id for absence in shown_to_her} == {r.id for r in requests.values()}
-    assert {absence.status for absence in shown_to_her} == {"cancelled"}

