@@ -13,9 +13,9 @@ from typing import Final, Generic, TypeVar
 
 import structlog
 
+from storage.base import monitoring
 from storage.base.errors import DatabaseUnavailable
-from storage.base.monitoring import tracing
-from storage.base.monitoring.job_runs import expect, job_run
+from storage.base.monitoring import expect_job, job_run
 
 Work = TypeVar("Work")
 Outcome = TypeVar("Outcome")
@@ -69,7 +69,7 @@ class Dispatcher(Generic[Work, Outcome]):
 
     def start(self) -> None:
         """Start on the running event loop; work that is already due is claimed at once."""
-        expect(self.name)
+        expect_job(self.name)
         self._loop = asyncio.get_running_loop()
         self._loops = [
             asyncio.create_task(self._claim_until_stopped(), name=f"{self.name}-claim"),
@@ -157,7 +157,7 @@ class Dispatcher(Generic[Work, Outcome]):
 
     async def _process(self, work: Work) -> None:
         try:
-            with tracing.span(f"deliver {self.name}"):
+            with monitoring.span(f"deliver {self.name}"):
                 outcome = await self._attempt(work)
         except DatabaseUnavailable as error:
             # Due again when its lease expires.

@@ -15,8 +15,8 @@ from prometheus_client import Counter
 from structlog.typing import EventDict, Processor
 
 from api.base.settings import LogFormat
-from storage.base.monitoring import tracing
-from storage.base.monitoring.measurements import REGISTRY
+from storage.base import monitoring
+from storage.base.monitoring import REGISTRY
 
 _PROBLEM_COUNT: Final = Counter(
     "hiatus_problems_total",
@@ -89,7 +89,7 @@ def _add_request_id(_: object, __: str, entry: EventDict) -> EventDict:
 
 def _add_trace_ids(_: object, __: str, entry: EventDict) -> EventDict:
     """A processor; the names are those of OpenTelemetry for logs in other formats than its own."""
-    ids = tracing.ids()
+    ids = monitoring.trace_ids()
     if ids is not None:
         entry["trace_id"], entry["span_id"] = ids
     return entry

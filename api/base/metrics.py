@@ -19,7 +19,7 @@ from prometheus_client.multiprocess import MultiProcessCollector
 
 from api.base.queue_ages import QueueAges, QueueReader
 from api.base.version import VERSION
-from storage.base.monitoring.measurements import REGISTRY
+from storage.base.monitoring import REGISTRY
 from storage.webhooks.deliveries import DeliveryResult
 
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"

@@ -15,9 +15,9 @@ from api.base.logs import begin_request, log_failure
 from api.base.metrics import METHODS
 from api.http.errors import BadRequest, InternalError, problem
 from api.http.rate_limits import client_address
+from storage.base import monitoring
 from storage.base.ids import random_bytes
-from storage.base.monitoring import tracing
-from storage.base.monitoring.tracing import Span
+from storage.base.monitoring import Span
 
 _VALID_ID: Final = re.compile(r"[\x21-\x7e]{1,128}")
 
@@ -54,7 +54,7 @@ class RequestMiddleware:
             return
         method = scope["method"] if scope["method"] in METHODS else "_OTHER"
         attributes = {"http.request.method": method}
-        with tracing.span(method, "server", attributes, _trace_headers(scope)) as span:
+        with monitoring.span(method, "server", attributes, _trace_headers(scope)) as span:
             try:
                 await self._serve(scope, receive, send)
             finally:

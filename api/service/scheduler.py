@@ -13,9 +13,9 @@ from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
 from api.http.operations import Clock
 from storage.admin import daily_changes
+from storage.base import monitoring
 from storage.base.errors import DatabaseUnavailable
-from storage.base.monitoring import tracing
-from storage.base.monitoring.job_runs import expect, job_run
+from storage.base.monitoring import expect_job, job_run
 from storage.db.database import Database
 from storage.operations import pruning
 
@@ -101,7 +101,7 @@ def _measured(
     name: str, job: Callable[[], Awaitable[None]], running_jobs: set[asyncio.Task[object]]
 ) -> Callable[[], Awaitable[None]]:
     """The job, measured, which adds its task to ``running_jobs`` while it runs."""
-    expect(name)
+    expect_job(name)
 
     async def measured() -> None:
         task = asyncio.current_task()
@@ -109,7 +109,7 @@ def _measured(
         running_jobs.add(task)
         task.add_done_callback(running_jobs.discard)
         try:
-            with tracing.span(f"job {name}"), job_run(name):
+            with monitoring.span(f"job {name}"), job_run(name):
                 await job()
         except DatabaseUnavailable as error:
             # Without traceback: this repeats while the database is unavailable.

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Final
 import structlog
 
 from api.base.version import VERSION
+from storage.base import monitoring
 from storage.base.errors import DomainError
-from storage.base.monitoring import tracing
-from storage.base.monitoring.tracing import Attributes, Kind
+from storage.base.monitoring import Attributes, Kind
 
 if TYPE_CHECKING:
     from opentelemetry import trace
@@ -36,7 +36,7 @@ def start(env: Mapping[str, str]) -> None:
     problem = _problem(env)
     if problem is None:
         try:
-            tracing.activate(_open_telemetry(env))
+            monitoring.activate_tracing(_open_telemetry(env))
         except ImportError:
             problem = "the extra is missing: install hiatus[tracing]"
     if problem is None:

@@ -13,7 +13,7 @@ import structlog
 from api.base.dispatcher import Dispatcher
 from api.http.operations import Clock
 from api.webhooks.webhook_delivery import Attempt, Sender
-from storage.base.monitoring import tracing
+from storage.base import monitoring
 from storage.db.database import Database
 from storage.outbox import webhook_outbox
 from storage.webhooks import deliveries, delivery_queue
@@ -61,7 +61,7 @@ def webhook_dispatcher(
         )
         # Without the URL, which may hold a token.
         ids = {"hiatus.webhook_id": delivery.webhook_id, "hiatus.event_id": delivery.event_id}
-        with tracing.span("webhook attempt", "client", ids) as span:
+        with monitoring.span("webhook attempt", "client", ids) as span:
             outcome = await sender.attempt(sent, clock())
             span.set({"hiatus.outcome": outcome.error or "delivered"})
             if outcome.status_code is not None:

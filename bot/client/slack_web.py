@@ -18,8 +18,8 @@ from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
 from bot.base.settings import SlackSettings
-from storage.base.monitoring import tracing
-from storage.base.monitoring.measurements import REGISTRY
+from storage.base import monitoring
+from storage.base.monitoring import REGISTRY
 from storage.people.people_rows import SlackProfile
 from storage.workspaces.slack_installations import TokenUnreadable
 
@@ -134,7 +134,7 @@ def measured(method: str) -> Iterator[None]:
     """Measure one call. ``method`` is written in the code."""
     started = time.perf_counter()
     outcome = "ok"
-    with tracing.span(f"slack {method}", "client", {"rpc.system": "slack"}) as span:
+    with monitoring.span(f"slack {method}", "client", {"rpc.system": "slack"}) as span:
         try:
             yield
         except BaseException as failure:

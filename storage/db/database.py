@@ -18,10 +18,9 @@ from functools import lru_cache, partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Concatenate, Final, Literal, ParamSpec, TypeVar
 
+from storage.base import monitoring
 from storage.base.errors import DatabaseUnavailable
-from storage.base.monitoring import tracing
 from storage.base.secrets import Secrets
-from storage.db import measurements
 from storage.db.compiled import (
     Compiled,
     Engine,
@@ -119,7 +118,7 @@ class Transaction:
             cursor = self._execute(sql, values)
             rows = cursor.fetchall()
         finally:
-            measurements.end_statement(self.engine, sql, started)
+            monitoring.end_statement(self.engine, sql, started)
         return [*map(_row_maker(cursor), rows)]
 
     def first(self, query: Compiled[P], /, *args: P.args, **params: P.kwargs) -> Row | None:
@@ -231,7 +230,7 @@ class Transaction:
         try:
             return self._execute(sql, values)
         finally:
-            measurements.end_statement(self.engine, sql, started)
+            monitoring.end_statement(self.engine, sql, started)
 
     def notify(self, name: str) -> None:
         """Notify the dispatchers of that name once this transaction is committed."""
@@ -312,7 +311,7 @@ class Database(ABC):
                     raise self._no_thread()
                 return await result
         finally:
-            measurements.TRANSACTIONS[mode].observe(perf_counter() - started)
+            monitoring.TRANSACTIONS[mode].observe(perf_counter() - started)
 
     def _run_now(self, use_case: Callable[..., T], args: Any, kwargs: Any, mode: Mode) -> T:
         started = perf_counter()
@@ -324,12 +323,12 @@ class Database(ABC):
                     raise self._no_thread()
                 return future.result()
         finally:
-            measurements.TRANSACTIONS[mode].observe(perf_counter() - started)
+            monitoring.TRANSACTIONS[mode].observe(perf_counter() - started)
 
     def _submit(self, work: Work[T], mode: Mode) -> futures.Future[T]:
         """Run ``work`` on a thread, in a transaction of its own and in the caller's context."""
         queued_at = perf_counter()
-        wait = measurements.WRITER_WAITS if self.engine == "sqlite" else measurements.THREAD_WAITS
+        wait = monitoring.WRITER_WAITS if self.engine == "sqlite" else monitoring.THREAD_WAITS
 
         def begin() -> T:
             if mode != "read" or self.engine == "postgresql":
@@ -345,17 +344,17 @@ class Database(ABC):
             raise DatabaseUnavailable(text, kind="closed") from error
 
     def _no_thread(self) -> DatabaseUnavailable:
-        measurements.count("no_thread")
+        monitoring.count_database_error("no_thread")
         text = "No thread became free: the database is too slow."
         return DatabaseUnavailable(text, kind="no_thread")
 
     def _span(self, use_case: Any, mode: Mode) -> AbstractContextManager[object]:
-        if tracing.active is None:
+        if monitoring.active_tracing is None:
             return _NO_SPAN
         function = getattr(use_case, "func", use_case)
         name = f"{function.__module__}.{function.__qualname__}"
         attributes = {"db.system.name": self.engine, "code.function.name": name}
-        return tracing.active.inner_span(f"transaction {mode}", attributes)
+        return monitoring.active_tracing.inner_span(f"transaction {mode}", attributes)
 
     @abstractmethod
     def _executor(self, mode: Mode) -> futures.ThreadPoolExecutor:

@@ -18,9 +18,9 @@ from psycopg.pq import TransactionStatus
 from psycopg.types.string import TextLoader
 from psycopg_pool import ConnectionPool, PoolTimeout
 
+from storage.base import monitoring
 from storage.base.errors import DatabaseUnavailable, FailureKind, OutcomeUnknown
 from storage.base.secrets import Secrets
-from storage.db import measurements
 from storage.db.compiled import Engine
 from storage.db.connections import (
     Connection,
@@ -121,11 +121,11 @@ class PostgresqlDatabase(Database):
                 if is_last:
                     raise
             except _ROLLED_BACK_BY_SERVER as error:
-                kind = measurements.counted(error)
+                kind = _counted(error)
                 if is_last:
                     raise DatabaseUnavailable(str(error), kind=kind) from error
             except _LOST as error:
-                kind = measurements.counted(error)
+                kind = _counted(error)
                 self._lost(error, kind)
                 if is_last or kind in _TIMED_OUT or isinstance(error, PoolTimeout):
                     raise DatabaseUnavailable(str(error), kind=kind) from error
@@ -161,7 +161,7 @@ class PostgresqlDatabase(Database):
                 # PostgreSQL has rolled back and said so.
                 raise
             # No retry: the transaction may be committed.
-            kind = measurements.counted(error)
+            kind = _counted(error)
             self._lost(error, kind)
             raise OutcomeUnknown("The connection was lost during COMMIT.", kind=kind) from error
         self._committed(tx, cache)
@@ -195,7 +195,7 @@ class PostgresqlDatabase(Database):
         try:
             connection = self._taken_from_pool()
         finally:
-            measurements.CONNECTION_WAITS.observe(time.perf_counter() - started)
+            monitoring.CONNECTION_WAITS.observe(time.perf_counter() - started)
         try:
             yield connection
         finally:
@@ -301,3 +301,36 @@ class PostgresqlDatabase(Database):
             # A server that was stopped or replaced sends nothing either.
             async with asyncio.timeout(self._timeout_seconds):
                 await connection.execute("SELECT 1")
+
+
+# https://www.postgresql.org/docs/current/errcodes-appendix.html
+_SQLSTATES: Final[dict[str, FailureKind]] = {
+    "25006": "read_only",
+    "40001": "serialization",
+    "40P01": "deadlock",
+    "53100": "disk_full",
+    "53300": "too_many_connections",
+    "55P03": "locked",
+    "57014": "timeout",
+    "XX001": "corrupt",
+    "XX002": "corrupt",
+}
+
+
+def kind_of(error: Exception) -> FailureKind:
+    """The kind of an error that psycopg or one of our connections raised."""
+    own_kind: FailureKind | None = getattr(error, "failure_kind", None)
+    if own_kind is not None:
+        return own_kind
+    sqlstate: str | None = getattr(error, "sqlstate", None)
+    # Without a state, the error is libpq's own: there is no connection.
+    if sqlstate is None or sqlstate.startswith(("08", "57P")):
+        return "connection_lost"
+    return _SQLSTATES.get(sqlstate, "other")
+
+
+def _counted(error: Exception) -> FailureKind:
+    """Count the error; its kind."""
+    kind = kind_of(error)
+    monitoring.count_database_error(kind)
+    return kind

@@ -11,8 +11,9 @@ from typing import Any, Final, TypeVar
 
 import orjson
 
+from storage.base import monitoring
+from storage.base.errors import DatabaseUnavailable, FailureKind
 from storage.base.secrets import Secrets
-from storage.db import measurements
 from storage.db.compiled import Engine
 from storage.db.database import TIMEOUT_SECONDS, Database, DuplicateRow, Mode, Transaction, Work
 
@@ -65,9 +66,9 @@ class SqliteDatabase(Database):
                     with suppress(sqlite3.Error):
                         connection.execute("ROLLBACK")
         except sqlite3.Error as error:
-            if not measurements.is_unavailable(error):
+            if not _is_unavailable(error):
                 raise
-            raise measurements.unavailable(error) from error
+            raise _unavailable(error) from error
 
     def _read(self, connection: sqlite3.Connection, work: Work[T], mode: Mode) -> T:
         """A read or a dry run, which the caller rolls back."""
@@ -124,6 +125,40 @@ def _execute(connection: sqlite3.Connection, sql: str, values: Any) -> sqlite3.C
             raise DuplicateRow(str(error), columns) from error
         raise
     except sqlite3.Error as error:
-        if not measurements.is_unavailable(error):
+        if not _is_unavailable(error):
             raise
-        raise measurements.unavailable(error) from error
+        raise _unavailable(error) from error
+
+
+# https://www.sqlite.org/rescode.html
+_KINDS: Final[dict[int, FailureKind]] = {
+    sqlite3.SQLITE_BUSY: "locked",
+    sqlite3.SQLITE_LOCKED: "locked",
+    sqlite3.SQLITE_FULL: "disk_full",
+    sqlite3.SQLITE_CORRUPT: "corrupt",
+    sqlite3.SQLITE_NOTADB: "corrupt",
+    sqlite3.SQLITE_IOERR: "input_output",
+    sqlite3.SQLITE_CANTOPEN: "input_output",
+    sqlite3.SQLITE_READONLY: "read_only",
+}
+
+
+def _kind_of(error: sqlite3.Error) -> FailureKind:
+    # The low byte is the primary result code.
+    return _KINDS.get(getattr(error, "sqlite_errorcode", 0) & 0xFF, "other")
+
+
+def _is_unavailable(error: sqlite3.Error) -> bool:
+    """Whether SQLite cannot work at all, rather than rejecting the statement itself."""
+    if isinstance(error, sqlite3.OperationalError):
+        return getattr(error, "sqlite_errorcode", 0) & 0xFF != sqlite3.SQLITE_ERROR
+    return _kind_of(error) == "corrupt"
+
+
+def _unavailable(error: sqlite3.Error) -> DatabaseUnavailable:
+    """The error for callers. Counts it, unless its cause was counted already."""
+    if isinstance(error.__cause__, DatabaseUnavailable):
+        return DatabaseUnavailable(str(error.__cause__), kind=error.__cause__.kind)
+    kind = _kind_of(error)
+    monitoring.count_database_error(kind)
+    return DatabaseUnavailable(str(error), kind=kind)

@@ -21,7 +21,7 @@ from api.service import app
 from api.wallchart import rasteriser
 from api.wallchart.chart import ink_on
 from storage.admin import people, people_status
-from storage.base.monitoring.measurements import REGISTRY
+from storage.base.monitoring import REGISTRY
 from storage.base.values import User
 from storage.calendars import feeds, wallchart
 from storage.db.database import Database

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from bot.base import ids
+from storage.base import monitoring
 from storage.base.leave_values import LeaveRequest
-from storage.base.monitoring import tracing
 from storage.base.secrets import Secrets
 from storage.db.database import Database
 from storage.db.engines import open_database
@@ -71,7 +71,7 @@ def statements_of(engine: str, folder: Path) -> dict[str, list[str]]:
         World(database, slack) as world,
     ):
         world.link()
-        tracing.activate(recorder)
+        monitoring.activate_tracing(recorder)
         found: dict[str, list[str]] = {}
 
         def run(name: str, use_case: Callable[..., Any], **how: Any) -> Any:

@@ -10,7 +10,7 @@ import pytest
 from bot.base import ids
 from storage.admin import holiday_overrides
 from storage.admin.holiday_overrides import NewOverride
-from storage.base.monitoring.measurements import REGISTRY
+from storage.base.monitoring import REGISTRY
 from storage.db.database import Transaction
 from storage.leave import decisions, leave_requests
 from storage.outbox import notification_outbox, organisation_config

@@ -13,11 +13,11 @@ from typing import get_args
 import psycopg
 import pytest
 
+from storage.base import monitoring
 from storage.base.errors import DatabaseUnavailable, FailureKind
-from storage.base.monitoring import job_runs
-from storage.base.monitoring.measurements import REGISTRY
+from storage.base.monitoring import REGISTRY
 from storage.base.secrets import Secrets
-from storage.db import measurements
+from storage.db import postgresql
 from storage.db.database import Database, Transaction
 from storage.db.engines import open_database
 from storage.db.postgresql import THREADS
@@ -197,7 +197,7 @@ def test_a_lost_connection_is_counted_although_the_retry_succeeds(postgres_url: 
     ],
 )
 def test_errors_of_postgresql_have_kinds(error: psycopg.Error, kind: FailureKind) -> None:
-    assert measurements.kind_of(error) == kind
+    assert postgresql.kind_of(error) == kind
 
 
 def test_every_kind_is_shown_before_its_first_error() -> None:
@@ -207,14 +207,14 @@ def test_every_kind_is_shown_before_its_first_error() -> None:
 
 def test_a_run_of_a_job_is_measured() -> None:
     last, runs = "hiatus_job_last_success_timestamp_seconds", "hiatus_job_runs_total"
-    job_runs.expect("cleaning")
+    monitoring.expect_job("cleaning")
     assert REGISTRY.get_sample_value(last, {"name": "cleaning"}) == 0
 
-    with pytest.raises(RuntimeError), job_runs.job_run("cleaning"):
+    with pytest.raises(RuntimeError), monitoring.job_run("cleaning"):
         raise RuntimeError("damaged")
     assert REGISTRY.get_sample_value(last, {"name": "cleaning"}) == 0
     began_at = time.time() - 0.001
-    with job_runs.job_run("cleaning"):
+    with monitoring.job_run("cleaning"):
         pass
 
     assert began_at <= counted(last, name="cleaning") <= time.time() + 0.001

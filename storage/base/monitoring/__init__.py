@@ -1,1 +1,0 @@
-"""What a process counts and times in memory, for `/metrics`."""
