@@ -13,7 +13,7 @@ from storage.admin import effects
 from storage.admin.effects import BalanceEffect, Effects
 from storage.base import values
 from storage.base.leave_values import LeaveEffect, LeaveStatus, Reassignment
-from storage.base.values import About, Days, Id, UserSummaryRecord, days_of
+from storage.base.values import About, Days, Id, UserSummaryRecord, days_of, days_or_none
 from storage.outbox.organisation_config import OrganisationConfig
 from storage.rules import holiday_calendar
 
@@ -227,13 +227,9 @@ def _balance(effect: BalanceEffect) -> BalanceEffectRecord:
         "user_id": effect.user_id,
         "leave_year": leave_year(effect.year),
         "on": effect.on,
-        "before": _days(effect.before_half_days),
-        "after": _days(effect.after_half_days),
+        "before": days_or_none(effect.before_half_days),
+        "after": days_or_none(effect.after_half_days),
     }
-
-
-def _days(half_days: int | None) -> float | None:
-    return None if half_days is None else days_of(half_days)
 
 
 def _warnings(changes: Effects) -> list[Warning]:
