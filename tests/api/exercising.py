@@ -41,6 +41,9 @@ BODIES: Final[Mapping[str, Any]] = {
     "users.restore": {"start_date": None},
     # The example counts from a later day, so the answer would not show it.
     "users.update": {"job_title": "Analyst"},
+    # These examples are what the organisation below has already.
+    "departments.update": {"name": "Development", "default_leave_allowance": 27.5},
+    "digests.update": {"frequency": "weekly"},
     "webhooks.create": {"url": "https://203.0.114.9/hook", "events": ["*"]},
     "webhooks.update": {"events": ["leave_request.approved"]},
     "leave_requests.edit": {"note": "A note"},

@@ -11,7 +11,7 @@ import pytest
 from api.service.app import OPERATIONS
 from storage.db.database import Database
 from tests.api.conftest import Client
-from tests.api.exercising import REQUEST_ID, Things, call, things
+from tests.api.exercising import REQUEST_ID, Things, call, path_of, things
 from tests.builders import a_key, a_person
 
 pytestmark = pytest.mark.shared_database
@@ -31,10 +31,10 @@ LEFT: Final[Mapping[str, list[str]]] = {
     "employment.remove": ["employment_record.deleted"],
     "balances.add_adjustment": ["allowance_adjustment.created"],
     "departments.create": ["department.created"],
-    "departments.update": [],
+    "departments.update": ["department.updated"],
     "departments.delete": ["department.deleted"],
     "digests.create": ["digest.created"],
-    "digests.update": [],
+    "digests.update": ["digest.updated"],
     "digests.delete": ["digest.deleted"],
     "display_links.create": ["display_link.created"],
     "display_links.update": ["display_link.updated"],
@@ -76,6 +76,8 @@ LEFT: Final[Mapping[str, list[str]]] = {
     "api_keys.create": ["api_key.created"],
     "api_keys.revoke": ["api_key.revoked"],
 }
+# Members of a resource that no one sets.
+COMPUTED: Final = {"updated_at", "version", "holiday_count"}
 # Where the subject is of another type than the action says: records belong to a person.
 SUBJECT_TYPES: Final = {"employment_record": "user"}
 # The prefix that identifies a key is no secret; anything longer is.
@@ -107,6 +109,27 @@ def test_every_operation_leaves_exactly_its_own_rows(client: Client, database: D
             actions[operation.operation_id] = [entry["action"] for entry in new_entries]
 
     assert actions == LEFT
+
+
+def test_a_change_is_audited_with_what_differs(client: Client, database: Database) -> None:
+    for operation in OPERATIONS:
+        # The trail has a person's records as a whole.
+        if operation.method != "PATCH" or operation.operation_id == "employment.update":
+            continue
+        there = things(client, database)
+        path = path_of(operation, there)
+        before = client.get(path, there.key).json()
+        call(client, operation, there)
+        after = client.get(path, there.key).json()
+
+        changes = {
+            name: {"before": before[name], "after": after[name]}
+            for name in after
+            if before[name] != after[name] and name not in COMPUTED
+        }
+        newest = entries(client, there)[0]
+        assert changes
+        assert (newest["action"], newest["changes"]) == (LEFT[operation.operation_id][0], changes)
 
 
 def test_a_refused_change_leaves_no_audit_row(client: Client, database: Database) -> None:

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-
 import pytest
 from peewee import Delete
 
 from storage.admin import channel_digests, departments, organisation_settings
-from storage.base.errors import AlreadyExists, NotFound
+from storage.base.errors import AlreadyExists
 from storage.base.values import ChannelDigest
 from storage.db.compiled import Param, compiled
 from storage.db.database import Database
 from storage.db.pages import PageOf
 from storage.db.tables import DepartmentRow
 from tests.builders import (
-    NOW,
     Acme,
     a_department,
     audit_entries,
@@ -81,26 +78,6 @@ def test_an_organisation_has_a_limited_number_of_digests(database: Database, acm
 
     with pytest.raises(channel_digests.TooManyDigests):
         a_digest(database, acme)
-
-
-def test_changes_are_audited_with_what_differs(database: Database, acme: Acme) -> None:
-    digest = a_digest(database, acme)
-    later = NOW + timedelta(hours=1)
-
-    changed = acme.write(channel_digests.update, digest.id, {"frequency": "weekly"}, now=later)
-    acme.write(channel_digests.update, digest.id, {"frequency": "weekly"}, now=later)
-    acme.write(channel_digests.delete, digest.id, now=later)
-
-    assert (changed.frequency, changed.version) == ("weekly", 2)
-    with pytest.raises(NotFound):
-        acme.read(channel_digests.get, digest.id)
-    entries = audit_entries(database, acme.caller, subject_id=digest.id)
-    assert [entry.action for entry in entries] == [
-        "digest.deleted",
-        "digest.updated",
-        "digest.created",
-    ]
-    assert entries[1].changes == {"frequency": {"before": "daily", "after": "weekly"}}
 
 
 def test_a_deleted_department_takes_its_digests_with_it(database: Database, acme: Acme) -> None:

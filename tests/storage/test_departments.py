@@ -34,7 +34,7 @@ pytestmark = pytest.mark.shared_database
 LATER = NOW + timedelta(hours=1)
 
 
-def test_a_change_is_stored_audited_and_visible(database: Database, acme: Acme) -> None:
+def test_a_change_is_stored_and_visible(database: Database, acme: Acme) -> None:
     department = a_department(database, acme, default_leave_allowance_half_days=50)
     database.read_now(organisation_config.of_organisation, acme.id)
 
@@ -46,12 +46,6 @@ def test_a_change_is_stored_audited_and_visible(database: Database, acme: Acme) 
         database.read_now(organisation_config.of_organisation, acme.id).departments[department.id]
         == after
     )
-    newest = audit_entries(database, acme.caller)[0]
-    assert (newest.action, newest.subject_id) == ("department.updated", department.id)
-    assert newest.changes == {
-        "name": {"before": "Engineering", "after": "Research"},
-        "default_leave_allowance": {"before": 25, "after": None},
-    }
 
 
 @pytest.mark.parametrize("name", ["Research", " RESEARCH ", "research"])

@@ -27,7 +27,6 @@ from tests.builders import (
     a_person,
     an_organisation,
     approved_leave,
-    audit_entries,
     caller_for,
     dry_run,
     type_id,
@@ -201,20 +200,6 @@ def test_a_type_keeps_an_emoji_that_is_invalid_today(database: Database, acme: A
     )
 
     assert (changed.emoji, changed.requires_note) == ("acme_party", True)
-
-
-def test_a_change_is_stored_and_audited(database: Database, acme: Acme) -> None:
-    study = a_leave_type(database, acme)
-
-    after = acme.write(leave_types.update, study.id, {"min_notice_days": 7}, now=LATER)
-
-    assert after == replace(study, min_notice_days=7, updated_at=LATER, version=2)
-    assert config_of(database, acme).leave_types[study.id] == after
-    newest = audit_entries(database, acme.caller)[0]
-    assert (newest.action, newest.changes) == (
-        "leave_type.updated",
-        {"min_notice_days": {"before": 0, "after": 7}},
-    )
 
 
 def test_an_unused_type_is_deleted(database: Database, acme: Acme) -> None:
