@@ -131,10 +131,10 @@ def edit(
 ) -> LeaveRequest:
     """Change a request's dates, halves, note or cover; what it adds is checked again.
 
-    Approved leave is changed at once or gets an amendment (``approved_leave``); its leave type can
+    Approved leave is changed at once or gets an amendment (``leave_changes``); its leave type can
     be changed, too. ``changes`` has only the fields that were sent; without a difference nothing
     is written. By its requester, admins and owners. ``override_reason`` as in
-    ``recording.create``. Raises NotFound, InvalidTransition and the errors of ``submit``; then
+    ``create``. Raises NotFound, InvalidTransition and the errors of ``submit``; then
     nothing has changed.
     """
     unknown = changes.keys() - set(field_names(Draft))
@@ -211,7 +211,8 @@ def create(
 
     Recorded leave is approved at once, by the caller. With ``override_reason`` it may exceed the
     allowance and break the type's notice, length and note rules; it never overlaps. Raises the
-    errors of ``leave_requests.submit`` and ``permissions``; then nothing has changed.
+    errors of ``submit``, ``check_recordable_person`` and ``check_recordable_type``; then nothing
+    has changed.
     """
     override_reason = request_rules.checked_override(override_reason, user_id=user_id, by=by)
     if user_id is None or user_id == by.user_id:

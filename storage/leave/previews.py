@@ -110,8 +110,8 @@ def preview(
     """Preview a request, an edit or change of the request ``replaces``, or recorded leave.
 
     For the caller; admins and owners also for requests of others. Raises NotFound,
-    InsufficientRole and the errors of ``permissions``, but for that of the leave type, which is in
-    the preview like all errors of the draft.
+    InsufficientRole and the errors of ``leave_requests.create``, but for that of the leave type,
+    which is in the preview like all errors of the draft.
     """
     if by.user_id is None:
         raise InsufficientRole("member")

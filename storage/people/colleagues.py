@@ -221,8 +221,8 @@ def _is_off(
 def overlaps(first_day: Expr, last_day: Expr, starts_from: Expr = None) -> Expr:
     """Whether leave has a date between two days, both included.
 
-    ``starts_from`` is ``spans.earliest_start`` of the first day, for the leave of all people: the
-    index by first day is then read from there on.
+    ``starts_from`` is ``counted_days.earliest_start`` of the first day, for leave of all people:
+    the index by first day is then read from there on.
     """
     leave = LeaveRequestRow
     condition = (leave.start_date <= last_day) & (leave.end_date >= first_day)

@@ -32,7 +32,7 @@ LIVE: Final = ("pending", "approved")
 _ALLOWANCE: Final = ("allowance", "pro_rata", "allowance_change", "employment_end")
 _DAY: Final = timedelta(days=1)
 
-# The leave type of each counted half of each person, numbered like `spans.Span.first_slot`.
+# The leave type of each counted half of each person, numbered like `counted_days.Span.first_slot`.
 Calendar = dict[tuple[str, int], str]
 
 
@@ -244,7 +244,7 @@ def _check_calendar_programs(old: PersonSnapshot, new: PersonSnapshot) -> None:
 
 
 def halves_of(request: LeaveRequest) -> list[int]:
-    """The counted halves, numbered like `spans.Span.first_slot`."""
+    """The counted halves, numbered like `counted_days.Span.first_slot`."""
     first = 2 * request.start_date.toordinal()
     return [
         first + 2 * number + half
