@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import importlib
 import inspect
+import json
 import re
 import shutil
 import subprocess
@@ -23,7 +24,7 @@ import pytest
 
 from api.base.version import VERSION
 from storage.db.tables import TABLES
-from tests import postgres
+from tests import javascript, postgres
 from tests.schemas import schema_of
 
 ROOT = Path(__file__).parent.parent
@@ -290,3 +291,26 @@ def test_a_private_name_that_is_used_or_overridden_is_found() -> None:
         "httpx._client: _client",
         "peewee.Model._meta._x",
     ]
+
+
+def test_packages_are_pinned_and_the_lock_file_names_no_host() -> None:
+    package = json.loads((javascript.FOLDER / "package.json").read_text())
+    locked = json.loads((javascript.FOLDER / "package-lock.json").read_text())["packages"]
+
+    pinned = {name: locked[f"node_modules/{name}"]["version"] for name in package["dependencies"]}
+    assert pinned == package["dependencies"]
+    assert [name for name, entry in locked.items() if name and "integrity" not in entry] == []
+    assert [name for name, entry in locked.items() if "resolved" in entry] == []
+
+
+def test_a_script_sees_the_installed_packages() -> None:
+    result = javascript.node("-p", "typeof require('standardwebhooks').Webhook")
+
+    assert (result.stdout, result.stderr) == ("function\n", "")
+
+
+@pytest.mark.parametrize("name", ["greenlet", "pygments", "rich"])
+def test_what_libraries_import_if_it_is_there_is_not_installed(name: str) -> None:
+    locked = (ROOT / "requirements.txt").read_text(encoding="utf-8")
+
+    assert f"\n{name}==" not in locked

@@ -40,7 +40,7 @@ from tests.fakes.receiver import LoopbackReceiver
 from tests.fakes.slack import LoopbackSlack
 from tests.flows.running import ROOT, Deployment
 from tests.pgbouncer import SERVER_CONNECTIONS, PgBouncer
-from tests.storage.test_notifier import notify, with_listener
+from tests.storage.test_connections import notify, with_listener
 
 pytestmark = [
     pytest.mark.slow,

@@ -269,7 +269,7 @@ EXPIRED = NOW + QUEUE.lease
 
 
 @pytest.fixture
-def acme(database: Database) -> Acme:
+def in_slack(database: Database) -> Acme:
     """An organisation whose first directory sync is due."""
     acme = an_organisation(database)
     database.write_now(slack_workspaces.link, acme.organisation, "T1", source="cli", now=NOW)
@@ -280,7 +280,7 @@ def claimed_job(database: Database, claim_id: str, now: datetime) -> list[Sync]:
     return database.write_now(slack_syncs.claim, claim_id=claim_id, now=now, limit=8)
 
 
-@pytest.mark.usefixtures("acme")
+@pytest.mark.usefixtures("in_slack")
 def test_a_renewed_lease_lasts_longer_than_the_first(database: Database) -> None:
     (sync,) = claimed_job(database, "one", NOW)
 
@@ -290,13 +290,13 @@ def test_a_renewed_lease_lasts_longer_than_the_first(database: Database) -> None
     assert len(claimed_job(database, "two", ALMOST_EXPIRED + QUEUE.lease)) == 1
 
 
-def test_a_released_row_can_be_claimed_again(database: Database, acme: Acme) -> None:
+def test_a_released_row_can_be_claimed_again(database: Database, in_slack: Acme) -> None:
     (sync,) = claimed_job(database, "one", NOW)
     database.write_now(slack_syncs.finish, sync, now=NOW)
 
     assert not database.write_now(slack_syncs.renew, sync, now=NOW)
-    # A request brings the next sync forward, unless the row is claimed_job.
-    database.write_now(slack_syncs.request_soon, acme.id, now=NOW)
+    # A request brings the next sync forward, unless the row is claimed.
+    database.write_now(slack_syncs.request_soon, in_slack.id, now=NOW)
     assert len(claimed_job(database, "two", NOW + SPACING)) == 1
 
 

@@ -18,8 +18,8 @@ from storage.db.engines import open_database
 from storage.db.postgresql import THREADS
 from storage.db.schema import check_schema, migrate
 from tests import outside, postgres
+from tests.storage.test_connections import notify, until
 from tests.storage.test_database import keep, names_outside, stored_names
-from tests.storage.test_notifier import notify, until
 
 pytestmark = pytest.mark.slow
 
