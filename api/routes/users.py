@@ -42,6 +42,7 @@ from storage.base import errors
 from storage.base.errors import InvalidInput
 from storage.base.values import (
     About,
+    EmploymentPeriod,
     Id,
     Role,
     User,
@@ -155,13 +156,6 @@ class ListOfUsers(PagedOnRequest):
     ] = "created_at"
 
 
-class EarlierEmploymentRecord(TypedDict):
-    """An employment that has ended, first and last day inclusive."""
-
-    start_date: date | None
-    end_date: date | None
-
-
 class UserRecord(TypedDict):
     """A person of the organisation."""
 
@@ -183,7 +177,7 @@ class UserRecord(TypedDict):
         ),
     ]
     earlier_employment: Annotated[
-        list[EarlierEmploymentRecord],
+        tuple[EmploymentPeriod, ...],
         Field(
             description="Before the present one, of people who were hired again; oldest first. "
             "Only the person, their approvers, admins and owners read it; for others it is empty."
@@ -241,10 +235,7 @@ def _user_record(
         "job_title": value.job_title,
         "start_date": value.start_date,
         "end_date": value.end_date if shows_employment else None,
-        "earlier_employment": [
-            {"start_date": period.start_date, "end_date": period.end_date}
-            for period in (value.earlier_periods if shows_employment else ())
-        ],
+        "earlier_employment": value.earlier_periods if shows_employment else (),
         "working_days": list(value.working_days or organisation_working_days),
         "public_holiday_country_code": value.public_holiday_country_code,
         "leave_allowance": allowance if shows_employment else None,

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import gzip
 import hashlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import date
@@ -172,24 +172,20 @@ class WallchartEndpoint:
     ) -> _Subject:
         """Raises NotFound, RateLimited and InvalidInput."""
         query, now = request.query_params, self._services.clock()
-        owner: FeedOwner | Display
-        if token.startswith(display_links.PREFIX):
-            owner = await opened_by(
-                token,
-                display_links.find_by_token,
-                self._services,
-                request,
-                kind="wallchart",
-                prefix=display_links.PREFIX,
-            )
-            today = local_day(now, owner.timezone)
-            asked = display_request(query, today, owner.department_id)
-        else:
-            owner = await opened_by(
-                token, feed_owners.find_by_token, self._services, request, kind="wallchart"
-            )
-            today = local_day(now, owner.timezone)
-            asked = wallchart_request(query, today)
+        is_display = token.startswith(display_links.PREFIX)
+        find: Callable[[Transaction, str], FeedOwner | Display | None] = feed_owners.find_by_token
+        prefix = ""
+        if is_display:
+            find, prefix = display_links.find_by_token, display_links.PREFIX
+        owner: FeedOwner | Display = await opened_by(
+            token, find, self._services, request, kind="wallchart", prefix=prefix
+        )
+        today = local_day(now, owner.timezone)
+        asked = (
+            display_request(query, today, owner.department_id)
+            if is_display
+            else wallchart_request(query, today)
+        )
         return _Subject(
             owner=owner,
             token=token,
@@ -309,10 +305,9 @@ def _error_page(
         headers["Retry-After"] = str(error.retry_after_seconds)
         if is_display:
             headers["Refresh"] = str(error.retry_after_seconds)
-    elif error.errors[0].pointer == "?department_id":
-        name = "bad_department"
-    elif error.errors[0].pointer == "?month":
-        name = "bad_month"
+    else:
+        names = {"?department_id": "bad_department", "?month": "bad_month"}
+        name = names.get(error.errors[0].pointer, name)
     page = rendering.error_page(name, language=language, style=_style())
     headers |= _HEADERS | {
         "Cache-Control": "no-store",

@@ -219,7 +219,9 @@ class Employment:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class EmploymentPeriod:
-    """The first and last day of employment, None if unknown or without an end."""
+    """An employment, first and last day inclusive; null if it is unknown or has no end."""
+
+    __pydantic_config__ = ConfigDict(title="EarlierEmployment")
 
     start_date: date | None
     end_date: date | None
