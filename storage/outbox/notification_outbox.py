@@ -101,8 +101,7 @@ def notify(
             | {"due_at": window_ends_at}
             for user_id in sorted(card_holders - {request.user_id})
         ]
-    tx.insert_all(NotificationRow, rows)
-    tx.notify(NOTIFICATIONS)
+    _queue(tx, rows)
 
 
 def notify_all(
@@ -138,15 +137,13 @@ def notify_all(
         notification_row(organisation_id, "approval_card", user_id, request_id, event_type, now)
         for request_id, user_id in sorted(cards)
     ]
-    tx.insert_all(NotificationRow, rows)
-    tx.notify(NOTIFICATIONS)
+    _queue(tx, rows)
 
 
 def welcome(tx: Transaction, user_id: str, *, organisation_id: str, now: datetime) -> None:
     """Queue the greeting, in the transaction in which the person joins or installs the app."""
     row = notification_row(organisation_id, "welcome", user_id, None, JOINED, now)
-    tx.insert(NotificationRow, **row)
-    tx.notify(NOTIFICATIONS)
+    _queue(tx, [row])
 
 
 def refresh_own_message(
@@ -183,17 +180,14 @@ def post_missing_cards(
             leave_request_ids=[request.id for request in requests],
         )
     }
-    tx.insert_all(
-        NotificationRow,
-        [
-            notification_row(
-                organisation_id, "approval_card", user_id, request.id, "leave_request.rerouted", now
-            )
-            for request in requests
-            if request.id not in queued
-        ],
-    )
-    tx.notify(NOTIFICATIONS)
+    rows = [
+        notification_row(
+            organisation_id, "approval_card", user_id, request.id, "leave_request.rerouted", now
+        )
+        for request in requests
+        if request.id not in queued
+    ]
+    _queue(tx, rows)
 
 
 def notify_approvers(
@@ -205,17 +199,12 @@ def notify_approvers(
     now: datetime,
 ) -> None:
     """Queue messages to approvers who need not decide; ``user_ids_by_request`` has their ids."""
-    tx.insert_all(
-        NotificationRow,
-        [
-            notification_row(
-                organisation_id, "approver_notice", user_id, request_id, event_type, now
-            )
-            for request_id, user_ids in user_ids_by_request.items()
-            for user_id in sorted(user_ids)
-        ],
-    )
-    tx.notify(NOTIFICATIONS)
+    rows = [
+        notification_row(organisation_id, "approver_notice", user_id, request_id, event_type, now)
+        for request_id, user_ids in user_ids_by_request.items()
+        for user_id in sorted(user_ids)
+    ]
+    _queue(tx, rows)
 
 
 def tell_absence(
@@ -232,9 +221,7 @@ def tell_absence(
         notification_row(organisation_id, "absence_notice", user_id, request.id, ABSENCE_TOLD, now)
         for user_id in sorted(set(user_ids) - told)
     ]
-    if rows:
-        tx.insert_all(NotificationRow, rows)
-        tx.notify(NOTIFICATIONS)
+    _queue(tx, rows)
 
 
 def card_holders(tx: Transaction, organisation_id: str, request: LeaveRequest) -> set[str]:
@@ -251,9 +238,7 @@ def refresh_absences(
         notification_row(organisation_id, "approval_card", user_id, request_id, ABSENCE_TOLD, now)
         for request_id, user_id in sorted(messages)
     ]
-    if rows:
-        tx.insert_all(NotificationRow, rows)
-        tx.notify(NOTIFICATIONS)
+    _queue(tx, rows)
 
 
 def notification_row(
@@ -288,18 +273,21 @@ def remind(
     now: datetime,
 ) -> None:
     """Queue reminders: ``single`` of a person and one request each, ``summaries`` for people."""
-    tx.insert_all(
-        NotificationRow,
-        [
-            notification_row(organisation_id, "reminder", user_id, request_id, REMINDER, now)
-            for user_id, request_id in single
-        ]
-        + [
-            notification_row(organisation_id, "reminder_summary", user_id, None, REMINDER, now)
-            for user_id in summaries
-        ],
-    )
-    if single or summaries:
+    rows = [
+        notification_row(organisation_id, "reminder", user_id, request_id, REMINDER, now)
+        for user_id, request_id in single
+    ]
+    rows += [
+        notification_row(organisation_id, "reminder_summary", user_id, None, REMINDER, now)
+        for user_id in summaries
+    ]
+    _queue(tx, rows)
+
+
+def _queue(tx: Transaction, rows: Sequence[dict[str, object]]) -> None:
+    """Add notifications, and notify their dispatcher if there are any."""
+    if rows:
+        tx.insert_all(NotificationRow, rows)
         tx.notify(NOTIFICATIONS)
 
 
@@ -379,8 +367,7 @@ def notify_admins(
         notification_row(organisation_id, kind, user_id, None, _ADMIN_EVENTS[kind], now) | subject
         for user_id in admin_ids(tx, organisation_id)
     ]
-    tx.insert_all(NotificationRow, rows)
-    tx.notify(NOTIFICATIONS)
+    _queue(tx, rows)
 
 
 def admin_ids(tx: Transaction, organisation_id: str) -> list[str]:
