@@ -225,16 +225,6 @@ def test_an_error_names_the_field_and_changes_nothing(
     assert acme.read(leave_lists.filtered, PageOf()).items == []
 
 
-def test_another_organisations_leave_type_is_unknown(database: Database) -> None:
-    acme, other = an_organisation(database), an_organisation(database, name="Other")
-    ada = a_person(database, acme)
-
-    with pytest.raises(InvalidInput, match="no leave type"):
-        database.write_now(
-            leave_requests.submit, by=caller_for(acme, ada), draft=draft(database, other), now=NOW
-        )
-
-
 def test_rules_of_the_type_are_applied(database: Database, acme: Acme, ada: User) -> None:
     study = a_leave_type(
         database, acme, requires_note=True, min_notice_days=90, max_consecutive_days=3
