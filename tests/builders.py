@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 from storage.admin import departments, organisation_settings, organisations, people, people_status
 from storage.admin.effects import Effects, EffectsRecorder
 from storage.admin.organisations import NewOrganisation
+from storage.base.allowance_values import Allowance
 from storage.base.event_values import AuditEntry, Webhook
 from storage.base.leave_values import HalfDay, LeaveRequest, LeaveType
 from storage.base.values import SCOPES, Caller, Department, Organisation, Source, User, UserStatus
@@ -93,7 +94,10 @@ def an_organisation(
         )
         owner = people_changes.activate(tx, owner, by=caller, now=now)
         if settings:
-            organisation = organisation_settings.update(tx, settings, by=caller, now=now)
+            # Terms count for all leave years of a test.
+            organisation = organisation_settings.update(
+                tx, settings, effective_from=date(2000, 1, 1), by=caller, now=now
+            )
         return Acme(database=database, organisation=organisation, owner=owner, caller=caller)
 
     return database.write_now(make)
@@ -139,6 +143,22 @@ def caller_for(
 ) -> Caller:
     return Caller(
         organisation_id=acme.id, user_id=user.id, role=user.role, scopes=scopes, source=source
+    )
+
+
+def an_allowance(name: str = "Annual leave", *, is_default: bool = True) -> Allowance:
+    """The value of an allowance, for views."""
+    return Allowance(
+        id="allowance",
+        name=name,
+        code="annual",
+        is_default=is_default,
+        is_archived=False,
+        earnable=False,
+        terms=(),
+        created_at=NOW,
+        updated_at=NOW,
+        version=1,
     )
 
 

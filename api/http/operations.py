@@ -16,7 +16,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
-from datetime import datetime
+from datetime import date, datetime
 from functools import cached_property
 from typing import Generic, Literal, TypeVar, get_args, get_origin, get_type_hints
 
@@ -26,7 +26,7 @@ from api.http.fields import Body, DryRun, Query, canonical_uuid
 from api.http.rate_limits import RateLimits
 from storage.admin.effects import Effects, EffectsRecorder
 from storage.base.errors import DomainError, InsufficientScope, NotFound
-from storage.base.values import Caller, Role, members
+from storage.base.values import Caller, Role, local_day, members
 from storage.db import locks
 from storage.db.database import Database, Transaction
 from storage.outbox import organisation_config
@@ -77,6 +77,10 @@ class RequestContext:
             tx, self.caller.organisation_id, self.reference_version
         )
 
+    def today(self, tx: Transaction) -> date:
+        """The date in the organisation's time zone."""
+        return local_day(self.now, self.config(tx).organisation.timezone)
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Result(Generic[T]):
@@ -98,7 +102,7 @@ def created(path: str, body: T) -> Created[T]:
 
 # Called with a transaction, a RequestContext and, by name, the ``query`` and ``body`` it declares.
 Handler = Callable[..., object]  # type: ignore[explicit-any]  # its parameters are checked
-Method = Literal["GET", "POST", "PATCH", "DELETE"]
+Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -146,7 +150,7 @@ class Facts:
     status: int = 0
     # A GET of a single resource, which has an entity tag.
     is_resource: bool = False
-    # The GET of the resource that this changes or responds with. A PATCH or DELETE honours
+    # The GET of the resource that this changes or responds with. A PUT, PATCH or DELETE honours
     # If-Match; a response has the entity tag that the GET would give it.
     resource: Operation | None = None
     # A GET that may write; all other methods may write anyway.
@@ -248,7 +252,7 @@ class Operation(Facts):
     @property
     def changes_resource(self) -> bool:
         """Whether it changes or deletes the path's resource, with If-Match."""
-        return self.method in ("PATCH", "DELETE") and self.resource is not None
+        return self.method in ("PUT", "PATCH", "DELETE") and self.resource is not None
 
     @property
     def is_tagged(self) -> bool:

@@ -93,6 +93,7 @@ def pending(
         "interruption_extended",
         "leave_type_archived",
         "no_working_time",
+        "not_available_yet",
         "note_required",
         "out_of_reach",
         "override_without_reason",

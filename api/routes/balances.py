@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from api.http.fields import NO_NUL, Body, Day, Listing, Paged, Query, listing
+from api.http.fields import NO_NUL, Body, Day, Listing, Paged, Query, Uuid, listing, whole
 from api.http.operations import RequestContext, Result, Tag, created, operation
 from storage.base import errors
 from storage.base.amounts import adjustment_half_days_of
@@ -18,8 +18,9 @@ from storage.db.database import Transaction
 from storage.leave import adjustments, ledgers
 from storage.leave.leave_balances import BookedLeave
 from storage.leave.ledgers import Balance, Line
-from storage.people.employment_by_date import AllowanceSource
+from storage.people.allowance_terms import AllowanceSource
 from storage.rules.leave_years import LeaveYear
+from storage.rules.year_balances import CreditBalance
 
 BALANCES = Tag(
     "Balances",
@@ -129,6 +130,32 @@ class LeaveLine(TypedDict):
     end_date: date
 
 
+class CreditLine(TypedDict):
+    """Days for work outside of working time, as far as they were left when the year began."""
+
+    type: Literal["credit"]
+    days: SignedDays
+    time_credit_id: Id
+    worked_on: date
+    usable_until: date | None
+
+
+class CreditExpiredLine(TypedDict):
+    """Days of a credit that expired unused."""
+
+    type: Literal["credit_expired"]
+    days: SignedDays
+    time_credit_id: Id
+    usable_until: date
+
+
+class NotGrantedYetLine(TypedDict):
+    """What is granted later in the leave year, or is needed by leave that is booked for later."""
+
+    type: Literal["not_granted_yet"]
+    days: SignedDays
+
+
 class ExpiredLine(TypedDict):
     """Days carried over that expired unused."""
 
@@ -147,7 +174,10 @@ LedgerLine = Annotated[
     | CarryOverLine
     | AdjustmentLine
     | LeaveLine
-    | ExpiredLine,
+    | ExpiredLine
+    | CreditLine
+    | CreditExpiredLine
+    | NotGrantedYetLine,
     Field(discriminator="type"),
 ]
 
@@ -160,9 +190,10 @@ class LapsingRecord(TypedDict):
 
 
 class BalanceRecord(TypedDict):
-    """The balance of one leave year of a person on a date."""
+    """The balance of one leave year of a person in an allowance, on a date."""
 
     user_id: Id
+    allowance_id: Id
     on: date
     working_days: Annotated[
         list[str],
@@ -200,6 +231,7 @@ def _balance_record(value: Balance) -> BalanceRecord:
         }
     return {
         "user_id": value.user_id,
+        "allowance_id": value.allowance.id,
         "on": value.on,
         "working_days": list(value.working_days),
         "leave_year": leave_year(value.year),
@@ -248,6 +280,23 @@ def _line(line: Line) -> LedgerLine:
                 "start_date": leave.start_date,
                 "end_date": leave.end_date,
             }
+        case Line(type="credit", credit=CreditBalance() as credit):
+            return {
+                "type": "credit",
+                "days": days,
+                "time_credit_id": credit.credit.id,
+                "worked_on": credit.credit.worked_on,
+                "usable_until": credit.credit.until,
+            }
+        case Line(type="credit_expired", credit=CreditBalance() as credit, day=date() as day):
+            return {
+                "type": "credit_expired",
+                "days": days,
+                "time_credit_id": credit.credit.id,
+                "usable_until": day,
+            }
+        case Line(type="not_granted_yet"):
+            return {"type": "not_granted_yet", "days": days}
     assert line.day is not None
     return {"type": "carry_over_expired", "days": days, "usable_until": line.day}
 
@@ -272,6 +321,9 @@ class NewAdjustment(Body):
         int,
         Field(description="The calendar year in which the leave year begins: 2026 for 2026/27."),
     ]
+    allowance_id: Annotated[
+        Uuid | None, Field(description="The allowance; by default, and with null, the default one.")
+    ] = None
 
 
 class OfOneDay(Query):
@@ -302,6 +354,24 @@ def get(tx: Transaction, context: RequestContext, query: OfOneDay) -> BalanceRec
     return _balance_record(
         ledgers.balance(tx, context.id, on=query.on, by=context.caller, now=context.now)
     )
+
+
+@operation(
+    "GET",
+    "/users/{id}/balances",
+    tag=BALANCES,
+    kind="user",
+    refusals=(errors.InsufficientRole,),
+    rules=("out_of_range",),
+)
+def list_all(tx: Transaction, context: RequestContext, query: OfOneDay) -> Listing[BalanceRecord]:
+    """List a user's balances.
+
+    For the person, their approvers, admins and owners. One for each allowance that holds anything
+    for them, the default one first; not paged. Each as `/balance` shows that of the default one.
+    """
+    found = ledgers.balances(tx, context.id, on=query.on, by=context.caller, now=context.now)
+    return whole([_balance_record(value) for value in found])
 
 
 @operation(
@@ -351,7 +421,7 @@ def get_adjustment(tx: Transaction, context: RequestContext) -> Adjustment:
     status=201,
     resource=get_adjustment,
     refusals=(adjustments.TooManyAdjustments,),
-    rules=("control_character", "not_half_days", "out_of_range"),
+    rules=("control_character", "not_half_days", "out_of_range", "unknown_allowance"),
     example={"days": 1.5, "reason": "Worked on Saturday 6 June.", "leave_year": 2026},
 )
 def add_adjustment(
@@ -370,6 +440,7 @@ def add_adjustment(
         half_days=adjustment_half_days_of(body.days, "days"),
         reason=body.reason,
         leave_year=body.leave_year,
+        allowance_id=body.allowance_id,
         by=context.caller,
         now=context.now,
     )
@@ -377,4 +448,4 @@ def add_adjustment(
     return created(path, adjustment)
 
 
-OPERATIONS = (get, page_of_adjustments, add_adjustment, get_adjustment)
+OPERATIONS = (get, list_all, page_of_adjustments, add_adjustment, get_adjustment)

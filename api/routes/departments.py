@@ -6,7 +6,18 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from api.http.fields import ABSENT, Body, Days, Listing, Name, Paged, Uuid, in_half_days, listing
+from api.http.fields import (
+    ABSENT,
+    Body,
+    Day,
+    Days,
+    Listing,
+    Name,
+    Paged,
+    Uuid,
+    in_half_days,
+    listing_of,
+)
 from api.http.operations import Created, RequestContext, Tag, created, operation
 from api.routes import effects
 from storage.admin import departments
@@ -15,7 +26,7 @@ from storage.base.values import (
     Department,
 )
 from storage.db.database import Transaction
-from storage.people import department_rows, people_changes
+from storage.people import allowance_terms, department_rows, people_changes
 
 DEPARTMENTS = Tag(
     "Departments",
@@ -27,7 +38,7 @@ DEPARTMENTS = Tag(
 _RULES = ("manager_archived", "not_found")
 
 
-class DepartmentChanges(Body):
+class DepartmentFields(Body):
     name: Name = ABSENT
     manager_id: Uuid | None = ABSENT
     default_leave_allowance: Annotated[
@@ -35,11 +46,23 @@ class DepartmentChanges(Body):
     ] = ABSENT
 
     def sent(self) -> dict[str, Any]:
-        return in_half_days(super().sent(), "default_leave_allowance")
+        changes = super().sent()
+        changes.pop("effective_from", None)
+        return in_half_days(changes, "default_leave_allowance")
 
 
-class NewDepartment(DepartmentChanges):
+class NewDepartment(DepartmentFields):
     name: Name
+
+
+class DepartmentChanges(DepartmentFields):
+    effective_from: Annotated[
+        Day,
+        Field(
+            description="The day from which `default_leave_allowance` changes; by default the "
+            "first day of each person's present leave year."
+        ),
+    ] = ABSENT
 
 
 class ListOfDepartments(Paged):
@@ -53,7 +76,8 @@ def page(tx: Transaction, context: RequestContext, query: ListOfDepartments) -> 
     Every department of the organisation, in order of creation.
     """
     page = department_rows.page(tx, query.page, by=context.caller, manager_id=query.manager_id)
-    return listing(page)
+    config, today = context.config(tx), context.today(tx)
+    return listing_of(page, lambda each: allowance_terms.department_as_of(config, each, today))
 
 
 @operation("GET", "/departments/{id}", tag=DEPARTMENTS, kind="department", is_resource=True)
@@ -62,7 +86,8 @@ def get(tx: Transaction, context: RequestContext) -> Department:
 
     Any department of the organisation.
     """
-    return department_rows.get(tx, context.id, by=context.caller)
+    department = department_rows.get(tx, context.id, by=context.caller)
+    return allowance_terms.department_as_of(context.config(tx), department, context.today(tx))
 
 
 @operation(
@@ -101,7 +126,13 @@ def update(tx: Transaction, context: RequestContext, body: DepartmentChanges) ->
     members' pending leave goes to its new approvers.
     """
     return departments.update(
-        tx, context.id, body.sent(), by=context.caller, now=context.now, recorder=context.recorder
+        tx,
+        context.id,
+        body.sent(),
+        effective_from=body.effective_from,
+        by=context.caller,
+        now=context.now,
+        recorder=context.recorder,
     )
 
 

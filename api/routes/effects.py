@@ -138,8 +138,8 @@ class EffectsRecord(TypedDict):
             description="`leave_counts_nothing`: a request would stay and count nothing. "
             "`country_has_regions`: only national holidays would count; see `GET "
             "/countries`. `other_balances_change`: allowances change, so balances that are "
-            "not listed would change, too. `all_years_change`: leave that is booked, also in past "
-            "leave years, would start or stop using the allowance. `balance_negative`: the change "
+            "not listed would change, too. `all_years_change`: leave that began in the past "
+            "would draw on another allowance, or on none. `balance_negative`: the change "
             "would make a balance negative, or lower a negative one."
         ),
     ]
@@ -241,7 +241,7 @@ def _warnings(changes: Effects) -> list[Warning]:
         warnings.append("country_has_regions")
     if changes.changes_allowances:
         warnings.append("other_balances_change")
-    if changes.deducts_allowance is not None:
+    if changes.changes_the_past:
         warnings.append("all_years_change")
     if changes.overdrawn:
         warnings.append("balance_negative")

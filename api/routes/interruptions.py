@@ -62,6 +62,7 @@ class InterruptedRecord(TypedDict):
         "leave_type_archived",
         "leave_type_cannot_interrupt",
         "no_working_time",
+        "not_available_yet",
         "note_required",
         "outside_leave",
         "past_days",

@@ -42,6 +42,7 @@ DRAFT_RULES: Final = (
     "end_before_start",
     "leave_type_archived",
     "no_working_time",
+    "not_available_yet",
     "not_found",
     "note_required",
     "out_of_reach",

@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field
 
-from api.http.fields import ABSENT, Body, Colour, Flag, Listing, Name, Paged, Word, is_true, listing
+from api.http.fields import (
+    ABSENT,
+    Body,
+    Colour,
+    Day,
+    Flag,
+    Listing,
+    Name,
+    Paged,
+    Uuid,
+    Word,
+    is_true,
+    listing_of,
+)
 from api.http.operations import Created, RequestContext, Tag, created, operation
 from api.routes import effects
 from storage.admin import leave_type_changes
@@ -22,10 +35,18 @@ LEAVE_TYPES = Tag(
     "organisation",
 )
 
-_RULES = ("invalid_code", "invalid_colour", "invalid_emoji", "out_of_range", "unknown_emoji")
+_RULES = (
+    "contradicts_deducts_allowance",
+    "invalid_code",
+    "invalid_colour",
+    "invalid_emoji",
+    "out_of_range",
+    "unknown_allowance",
+    "unknown_emoji",
+)
 
 
-class LeaveTypeChanges(Body):
+class LeaveTypeFields(Body):
     name: Name = ABSENT
     code: Annotated[
         Word,
@@ -36,7 +57,13 @@ class LeaveTypeChanges(Body):
         ABSENT
     )
     requires_approval: bool = ABSENT
-    deducts_allowance: bool = ABSENT
+    deducts_allowance: Annotated[
+        bool,
+        Field(description="Without `allowance_id`, true is the default allowance; false is none."),
+    ] = ABSENT
+    allowance_id: Annotated[
+        Uuid | None, Field(description="The allowance that its leave draws on; null for none.")
+    ] = ABSENT
     allow_overdraft: bool = ABSENT
     is_paid: bool = ABSENT
     is_private: Annotated[bool, Field(description='Colleagues see only "Away".')] = ABSENT
@@ -70,8 +97,23 @@ class LeaveTypeChanges(Body):
     ] = ABSENT
 
 
-class NewLeaveType(LeaveTypeChanges):
+class NewLeaveType(LeaveTypeFields):
     name: Name
+
+
+class LeaveTypeChanges(LeaveTypeFields):
+    effective_from: Annotated[
+        Day,
+        Field(
+            description="Leave that begins on this day or later draws on the other allowance; by "
+            "default today. Earlier leave stays where it was taken from."
+        ),
+    ] = ABSENT
+
+    def sent(self) -> dict[str, Any]:
+        changes = super().sent()
+        changes.pop("effective_from", None)
+        return changes
 
 
 class ListOfLeaveTypes(Paged):
@@ -92,7 +134,8 @@ def page(tx: Transaction, context: RequestContext, query: ListOfLeaveTypes) -> L
     """
     archived = is_true(query.is_archived)
     page = leave_types.page(tx, query.page, by=context.caller, is_archived=archived)
-    return listing(page)
+    config, today = context.config(tx), context.today(tx)
+    return listing_of(page, lambda each: config.leave_type_as_of(each, today))
 
 
 @operation("GET", "/leave-types/{id}", tag=LEAVE_TYPES, kind="leave type", is_resource=True)
@@ -101,7 +144,8 @@ def get(tx: Transaction, context: RequestContext) -> LeaveType:
 
     Any leave type of the organisation, archived or not.
     """
-    return leave_types.get(tx, context.id, by=context.caller)
+    leave_type = leave_types.get(tx, context.id, by=context.caller)
+    return context.config(tx).leave_type_as_of(leave_type, context.today(tx))
 
 
 @operation(
@@ -143,11 +187,17 @@ def update(tx: Transaction, context: RequestContext, body: LeaveTypeChanges) -> 
     """Change a leave type.
 
     Existing requests keep their days. `is_archived` false restores an archived type.
-    `deducts_allowance` counts for all leave of the type, in past leave years too: a dry run shows
-    whose balance changes.
+    `deducts_allowance` and `allowance_id` count for leave that begins on `effective_from` or later:
+    a dry run shows whose balance changes.
     """
     return leave_type_changes.update(
-        tx, context.id, body.sent(), by=context.caller, now=context.now, recorder=context.recorder
+        tx,
+        context.id,
+        body.sent(),
+        effective_from=body.effective_from,
+        by=context.caller,
+        now=context.now,
+        recorder=context.recorder,
     )
 
 

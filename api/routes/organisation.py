@@ -13,6 +13,7 @@ from api.http.fields import (
     NO_NUL,
     Body,
     CountryCode,
+    Day,
     Days,
     Listing,
     Name,
@@ -24,13 +25,13 @@ from api.http.fields import (
 )
 from api.http.operations import Created, RequestContext, Tag, created, operation
 from api.routes import effects
-from storage.admin import holiday_set_changes, organisation_settings, organisations
+from storage.admin import holiday_set_changes, organisation_settings
 from storage.base import errors
 from storage.base.calendar_values import HolidaySet
 from storage.base.values import About, Id, LeaveYearType, Organisation
 from storage.db.database import Transaction
 from storage.outbox.organisation_config import OrganisationConfig
-from storage.people import employment_by_date, holiday_sets, people_changes
+from storage.people import allowance_terms, employment_by_date, holiday_sets, people_changes
 from storage.rules import holiday_calendar
 
 ORGANISATION = Tag(
@@ -92,8 +93,19 @@ class OrganisationChanges(Body):
         Field(description="Id of the Slack channel for the who's-out message; null for none."),
     ] = ABSENT
 
+    effective_from: Annotated[
+        Day,
+        Field(
+            description="The day from which `default_leave_allowance`, `carry_over` and "
+            "`carry_over_expiry_month` change, past or future; by default the first day of each "
+            "person's present leave year. Leave years that end before it stay as they are."
+        ),
+    ] = ABSENT
+
     def sent(self) -> dict[str, Any]:
-        changes = in_half_days(super().sent(), "default_leave_allowance")
+        changes = super().sent()
+        changes.pop("effective_from", None)
+        changes = in_half_days(changes, "default_leave_allowance")
         if "carry_over" in changes:
             changes["carry_over"] = changes["carry_over"] or 0
         return in_half_days(changes, "carry_over")
@@ -165,7 +177,7 @@ def get(tx: Transaction, context: RequestContext) -> Organisation:
 
     The organisation that the API key belongs to, with its settings.
     """
-    return organisations.get(tx, by=context.caller)
+    return allowance_terms.organisation_as_of(context.config(tx), context.today(tx))
 
 
 @operation(
@@ -193,6 +205,7 @@ def get_set(tx: Transaction, context: RequestContext) -> HolidaySetRecord:
     refusals=(errors.AlreadyExists, people_changes.ChangedMeanwhile),
     rules=(
         "impossible_date",
+        "not_with_anniversaries",
         "invalid_channel",
         "invalid_time",
         "out_of_range",
@@ -209,7 +222,12 @@ def update(tx: Transaction, context: RequestContext, body: OrganisationChanges) 
     /countries`; a country with regions, on its own, has only its national holidays.
     """
     return organisation_settings.update(
-        tx, body.sent(), by=context.caller, now=context.now, recorder=context.recorder
+        tx,
+        body.sent(),
+        effective_from=body.effective_from,
+        by=context.caller,
+        now=context.now,
+        recorder=context.recorder,
     )
 
 

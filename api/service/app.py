@@ -19,6 +19,7 @@ from api.http.errors import exception_handlers
 from api.http.operations import Clock, Operation, Services
 from api.http.rate_limits import RateLimits
 from api.routes import (
+    allowances,
     api_keys,
     approvals,
     audit,
@@ -52,6 +53,7 @@ Lifespan = Callable[[Starlette], AbstractAsyncContextManager[None]]
 OPERATIONS: Final[tuple[Operation, ...]] = (
     *users.OPERATIONS,
     *employment.OPERATIONS,
+    *allowances.OPERATIONS,
     *balances.OPERATIONS,
     *departments.OPERATIONS,
     *leave_requests.OPERATIONS,

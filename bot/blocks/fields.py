@@ -12,6 +12,8 @@ from bot.base.block_kit import Block
 from bot.base.language import gettext
 from bot.base.payloads import Answer, Values
 from bot.blocks import layout, words
+from storage.base.allowance_values import Amount
+from storage.base.values import days_or_none
 from storage.rules.counted_days import WEEKDAYS
 
 # For options in a menu, and for option groups.
@@ -62,9 +64,9 @@ def number_input(value: float | None = None, *, least: int = 0, most: int) -> Bl
     return element if value is None else element | {"initial_value": f"{value:g}"}
 
 
-def days_input(half_days: int | None) -> Block:
+def days_input(half_days: Amount | None) -> Block:
     """An input for days in half-day steps; ``half_days`` is the initial value."""
-    element = number_input(None if half_days is None else half_days / 2, most=366)
+    element = number_input(days_or_none(half_days), most=366)
     return element | {"is_decimal_allowed": True}
 
 

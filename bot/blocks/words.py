@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
+from fractions import Fraction
 from typing import Final, Protocol
 from zoneinfo import ZoneInfo
 
@@ -17,6 +18,7 @@ from babel.numbers import format_decimal
 from bot.base import language
 from bot.base.language import gettext, gettext_noop, ngettext
 from bot.blocks import layout
+from storage.base.allowance_values import Amount
 from storage.base.errors import Days
 from storage.base.leave_values import HalfDay
 from storage.people.colleagues import ColleagueOff
@@ -108,7 +110,7 @@ def short_weekday(number: int) -> str:
     return str(language.locale().days["stand-alone"]["abbreviated"][number])
 
 
-def amount(half_days: int) -> str:
+def amount(half_days: Amount) -> str:
     """``2.5 days``, ``1 day``, ``half a day``."""
     if half_days == 1:
         return gettext("half a day")
@@ -117,7 +119,7 @@ def amount(half_days: int) -> str:
     )
 
 
-def plural_number(half_days: int) -> int:
+def plural_number(half_days: Amount) -> int:
     """The number whose plural form days take: 2 for 0.5 and 1.5 days."""
     return half_days // 2 if half_days % 2 == 0 else 2
 
@@ -132,12 +134,12 @@ def role(value: str) -> str:
     return gettext(_ROLES[value])
 
 
-def number(value: float) -> str:
-    """``2.5``, with the locale's decimal separator."""
-    return str(format_decimal(value, locale=language.locale()))
+def number(value: float | Fraction) -> str:
+    """``2.5``, with the locale's decimal separator and at most two decimals."""
+    return str(format_decimal(round(float(value), 2), locale=language.locale()))
 
 
-def left(half_days: int, year_name: str) -> str:
+def left(half_days: Amount, year_name: str) -> str:
     """The balance after a request: ``After this: 2.5 days left in 2026``."""
     if half_days < 0:
         over = amount(-half_days)
@@ -147,7 +149,7 @@ def left(half_days: int, year_name: str) -> str:
     return gettext("After this: {amount} left in {year}", amount=amount(half_days), year=year_name)
 
 
-def left_before_and_after(before_half_days: int, after_half_days: int, year_name: str) -> str:
+def left_before_and_after(before_half_days: Amount, after_half_days: Amount, year_name: str) -> str:
     """The balance before and after a request: ``20 → 17.5 days left in 2026``."""
     before = number(before_half_days / 2)
     if after_half_days < 0:

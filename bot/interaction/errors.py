@@ -144,7 +144,7 @@ def translated(sentence: str) -> str:
 def _figure(figure: Figure) -> str:
     match figure:
         case HalfDays():
-            return words.amount(int(figure))
+            return words.amount(figure)
         case int():
             return words.number(figure)
         case date():
@@ -220,16 +220,35 @@ def _insufficient_allowance(refusal: errors.InsufficientAllowance) -> str:
     year, needed = refusal.leave_year, words.amount(refusal.needed_half_days)
     if refusal.remaining_half_days <= 0:
         return gettext(
-            "You have no days left in {year}. This request needs {needed}.",
+            "You have no days left{of_allowance} in {year}. This request needs {needed}.{because}",
+            of_allowance=_of_allowance(refusal),
             year=year,
             needed=needed,
+            because=_because(refusal),
         )
     return gettext(
-        "You have {left} left in {year}. This request needs {needed}.",
+        "You have {left} left{of_allowance} in {year}. This request needs {needed}.{because}",
         left=words.amount(refusal.remaining_half_days),
+        of_allowance=_of_allowance(refusal),
         year=year,
         needed=needed,
+        because=_because(refusal),
     )
+
+
+def _of_allowance(refusal: errors.InsufficientAllowance) -> str:
+    """The allowance, with a space before it; empty for the default one."""
+    if refusal.allowance_name is None:
+        return ""
+    return " " + gettext("of {allowance}", allowance=refusal.allowance_name)
+
+
+def _because(refusal: errors.InsufficientAllowance) -> str:
+    """Why so little is left, with a space before it; empty without later leave."""
+    if refusal.later_leave is None:
+        return ""
+    dates = words.span(*refusal.later_leave)
+    return " " + gettext("Leave that is booked for later needs the rest: {dates}.", dates=dates)
 
 
 # What Slack says in other words than REST, where a template in ``IN_SLACK`` is not enough.
@@ -263,13 +282,19 @@ def _insufficient_of_another(refusal: errors.InsufficientAllowance) -> str:
     year, needed = refusal.leave_year, words.amount(refusal.needed_half_days)
     if refusal.remaining_half_days <= 0:
         return gettext(
-            "They have no days left in {year}. This needs {needed}.", year=year, needed=needed
+            "They have no days left{of_allowance} in {year}. This needs {needed}.{because}",
+            of_allowance=_of_allowance(refusal),
+            year=year,
+            needed=needed,
+            because=_because(refusal),
         )
     return gettext(
-        "They have {left} left in {year}. This needs {needed}.",
+        "They have {left} left{of_allowance} in {year}. This needs {needed}.{because}",
         left=words.amount(refusal.remaining_half_days),
+        of_allowance=_of_allowance(refusal),
         year=year,
         needed=needed,
+        because=_because(refusal),
     )
 
 

@@ -12,6 +12,7 @@ from bot.base.block_kit import Block, Message
 from bot.base.language import gettext, gettext_noop
 from bot.blocks import layout, words
 from bot.message_views import cards
+from storage.base.allowance_values import Amount
 from storage.base.calendar_values import Absence
 from storage.base.environment import is_email_contact
 from storage.base.leave_values import LeaveRequest, LeaveType
@@ -201,7 +202,7 @@ def _fallback(lines: Sequence[str]) -> str:
     return fallback
 
 
-def _days(half_days: int) -> str:
+def _days(half_days: Amount) -> str:
     return words.amount(half_days) if half_days else gettext("no days")
 
 

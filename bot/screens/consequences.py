@@ -150,11 +150,9 @@ def _rebalanced(named_effects: NamedEffects) -> list[str]:
     effects = named_effects.effects
     if effects.deducts_allowance is None:
         return []
-    uses = gettext("All leave of this type will use the allowance, in past leave years too.")
+    uses = gettext("Leave of this type that begins today or later will use the allowance.")
     if not effects.deducts_allowance:
-        uses = gettext(
-            "All leave of this type will stop using the allowance, in past leave years too."
-        )
+        uses = gettext("Leave of this type that begins today or later will not use any allowance.")
     if not effects.rebalanced:
         return [uses, gettext("No balance of this leave year or a later one will change.")]
     heading = ngettext(

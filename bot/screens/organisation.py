@@ -34,7 +34,7 @@ DIGEST: Final = "digest"
 
 
 def read_form(tx: Transaction, interaction: Interaction, by: Caller, _: str) -> View:
-    settings = organisations.get(tx, by=by)
+    settings = organisations.get(tx, by=by, now=interaction.now)
     return form_view(settings, holiday_calendar.country_name(settings.country_code, locale()))
 
 

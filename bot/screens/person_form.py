@@ -22,10 +22,9 @@ from storage.admin import people
 from storage.base.errors import EmailTaken, FieldError, InvalidInput
 from storage.base.values import ROLES, Caller, Department, User, local_day
 from storage.db.database import Transaction
-from storage.leave import leave_balances
 from storage.outbox import organisation_config
 from storage.outbox.organisation_config import OrganisationConfig
-from storage.people import people_lists, people_rows
+from storage.people import allowance_terms, people_lists, people_rows
 from storage.people.people_rows import SlackProfile
 from storage.rules import employment_terms, holiday_calendar, leave_years
 from storage.workspaces import slack_profiles
@@ -234,7 +233,7 @@ def _proposed_day(config: OrganisationConfig, user: User, now: datetime) -> date
     today = local_day(now, timezone)
     if local_day(user.created_at, timezone) != today or user.employment is not None:
         return today
-    rule = leave_balances.leave_year_rule(config, user)
+    rule = allowance_terms.leave_year_rule(config, user)
     first_day = leave_years.leave_year_containing(rule, today).first_day
     return min(user.start_date or first_day, today)
 

@@ -12,6 +12,7 @@ from bot.base.language import gettext, locale, ngettext
 from bot.blocks import layout, words
 from bot.message_views import cards
 from bot.views import calendar
+from storage.base.allowance_values import Amount
 from storage.base.calendar_values import Absence
 from storage.base.leave_values import Amendment, LeaveRequest, LeaveType
 from storage.leave.covers import Covered
@@ -316,7 +317,7 @@ def _small_print(balance: Balance) -> list[str]:
     return sentences
 
 
-def _number_of_days(half_days: int) -> str:
+def _number_of_days(half_days: Amount) -> str:
     return words.number(half_days / 2)
 
 

@@ -12,12 +12,20 @@ from peewee import Select, Update
 from storage.admin import channel_digests, effects, reassignment
 from storage.admin.effects import EffectsRecorder
 from storage.base import fields, texts
+from storage.base.allowance_values import AllowanceFigure, Amount
 from storage.base.amounts import check_half_days
 from storage.base.errors import InUse
 from storage.base.event_values import AuditAction
 from storage.base.ids import new_id
 from storage.base.leave_values import LeaveRequest
-from storage.base.values import Caller, Department, EmploymentRecord, User, local_day
+from storage.base.values import (
+    Caller,
+    Department,
+    EmploymentRecord,
+    User,
+    days_or_none,
+    local_day,
+)
 from storage.calendars import display_links
 from storage.db import locks, rows
 from storage.db.compiled import Param, compiled, update_each
@@ -26,14 +34,17 @@ from storage.db.tables import DepartmentRow, UserRow
 from storage.leave import card_refreshes
 from storage.outbox import audit, organisation_config
 from storage.outbox.organisation_config import OrganisationConfig
-from storage.people import department_rows, people_changes, people_rows
-from storage.rules import employment_terms, roles
+from storage.people import allowance_terms, department_rows, people_changes, people_rows
+from storage.rules import dated, employment_terms, roles
+from storage.rules.employment_terms import Period
 
 _CHECKS: Final[Mapping[str, fields.Check]] = {
     "name": texts.name,
     "manager_id": fields.unchecked,
     "default_leave_allowance_half_days": fields.optional(check_half_days),
 }
+
+_ALLOWANCE: Final = "default_leave_allowance_half_days"
 
 
 def create(
@@ -69,29 +80,36 @@ def update(
     department_id: str,
     changes: Mapping[str, object],
     *,
+    effective_from: date | None = None,
     by: Caller,
     now: datetime,
     recorder: EffectsRecorder | None = None,
 ) -> Department:
     """Change the name, the manager or the allowance; null clears the latter two.
 
-    A new manager gets the cards of the members' pending requests. Raises NotFound,
-    InsufficientRole, InvalidInput or NameTaken; then nothing has changed.
+    The allowance counts from ``effective_from`` on, by default from each person's leave year of
+    today. The department is returned with that of today. A new manager gets the cards of the
+    members' pending requests. Raises NotFound, InsufficientRole, InvalidInput or NameTaken; then
+    nothing has changed.
     """
     roles.check_role(by.role, "admin")
     locks.organisation(tx, by.organisation_id)
-    before, after = _checked_update(tx, department_id, changes, by=by)
-    if after == before:
-        return before
     config = organisation_config.of_organisation(tx, by.organisation_id)
+    today = local_day(now, config.organisation.timezone)
+    before, after = _checked_update(
+        tx, config, department_id, changes, effective_from, by=by, today=today
+    )
+    if after == before:
+        return allowance_terms.department_as_of(config, before, today)
     pending = _pending_with_other_approvers(tx, config, before, after)
     approvers_before = reassignment.approvers_by_requester(tx, config, pending, now=now)
     members: list[User] = []
     if config.is_in_slack or recorder is not None:
         members = _members_with_its_allowance(tx, before, after, by=by)
     if recorder is not None:
-        today = local_day(now, config.organisation.timezone)
-        recorder.read_balances_before(tx, config, members, today=today)
+        recorder.read_balances_before(
+            tx, config, members, today=today, until=max(effective_from or today, today)
+        )
     after = replace(after, updated_at=now, version=before.version + 1)
     changed = tx.update(
         DepartmentRow,
@@ -117,7 +135,7 @@ def update(
             balances=overdrawn[: effects.MAX_BALANCES],
             overdrawn=overdrawn,
         )
-    return after
+    return allowance_terms.department_as_of(config, after, today)
 
 
 def _names(tx: Transaction, by: Caller) -> list[tuple[str, str]]:
@@ -126,7 +144,23 @@ def _names(tx: Transaction, by: Caller) -> list[tuple[str, str]]:
 
 
 def _has_other_allowance(before: Department, after: Department) -> bool:
-    return after.default_leave_allowance_half_days != before.default_leave_allowance_half_days
+    return after.figures != before.figures
+
+
+def _audited(department: Department) -> dict[str, object]:
+    """The fields; later allowances with their days, if there are any."""
+    shown: dict[str, object] = {name: getattr(department, name) for name in _CHECKS}
+    if department.figures:
+        shown[_ALLOWANCE] = department.figures[-1].half_days
+        shown["later_leave_allowances"] = [
+            {
+                "valid_from": figure.valid_from,
+                "by_leave_year": figure.is_by_leave_year,
+                "days": days_or_none(figure.half_days),
+            }
+            for figure in department.figures
+        ]
+    return shown
 
 
 def _members_with_its_allowance(
@@ -176,16 +210,47 @@ def _refresh_cards(
 
 
 def _checked_update(
-    tx: Transaction, department_id: str, changes: Mapping[str, object], *, by: Caller
+    tx: Transaction,
+    config: OrganisationConfig,
+    department_id: str,
+    changes: Mapping[str, object],
+    effective_from: date | None,
+    *,
+    by: Caller,
+    today: date,
 ) -> tuple[Department, Department]:
     """The department before and after the change, checked and locked."""
     before = department_rows.get(tx, department_id, by=by, for_update=True)
-    after = replace(before, **fields.checked(changes, _CHECKS))
+    values = fields.checked(changes, _CHECKS)
+    figures = before.figures
+    if _ALLOWANCE in values:
+        half_days = values.pop(_ALLOWANCE)
+        figures = _changed_figures(config, before, half_days, effective_from, today)
+    after = replace(before, **values, figures=figures)
     if after.manager_id != before.manager_id:
         people_changes.check_can_manage(tx, by.organisation_id, after.manager_id)
     if texts.name_key(after.name) != texts.name_key(before.name):
         texts.check_is_free(after.name, _names(tx, by), before.id)
     return before, after
+
+
+def _changed_figures(
+    config: OrganisationConfig,
+    department: Department,
+    half_days: Amount | None,
+    effective_from: date | None,
+    today: date,
+) -> tuple[AllowanceFigure, ...]:
+    day, is_by_leave_year = allowance_terms.effective_from(config, effective_from, today)
+    figure = AllowanceFigure(
+        allowance_id=config.default_allowance_id,
+        valid_from=day,
+        is_by_leave_year=is_by_leave_year,
+        half_days=half_days,
+    )
+    as_of = allowance_terms.department_as_of(config, department, day)
+    in_force = replace(figure, half_days=as_of.default_leave_allowance_half_days)
+    return dated.changed_from(department.figures, in_force, figure, {"half_days": half_days})
 
 
 def _pending_with_other_approvers(
@@ -207,7 +272,18 @@ def record(
     now: datetime,
 ) -> None:
     """Audit a change; ``before`` or ``after`` is None where there was or is no department."""
-    audit.record_value(tx, action, "department", before, after, _CHECKS, by=by, now=now)
+    subject = after or before
+    assert subject is not None
+    audit.record(
+        tx,
+        action,
+        "department",
+        subject.id,
+        by=by,
+        now=now,
+        before=None if before is None else _audited(before),
+        after=None if after is None else _audited(after),
+    )
     organisation_config.changed(tx, by.organisation_id)
 
 
@@ -237,7 +313,7 @@ def delete(tx: Transaction, department_id: str, *, by: Caller, now: datetime) ->
         raise InUse(
             "People still belong to {department}. Move them first.", department=department.name
         )
-    changes = [(user, _without(user, department)) for user in people]
+    changes = [(user, _without(config, user, department, now)) for user in people]
     _save(tx, changes, by=by, now=now)
     people_changes.record_updates(tx, changes, by=by, now=now)
     channel_digests.delete_of_department(tx, department_id, by=by, now=now)
@@ -255,22 +331,44 @@ def _belongs_from(user: User, department_id: str, today: date) -> bool:
     )
 
 
-def _without(user: User, department: Department) -> User:
+def _without(config: OrganisationConfig, user: User, department: Department, now: datetime) -> User:
     """The person without the department, and with its allowance where they had it from there."""
-    changed = tuple(
-        _record_without(record, department) for record in employment_terms.records_of(user)
-    )
-    in_force = next(record for record in changed if record.id == employment_terms.in_force_id(user))
-    return employment_terms.with_in_force(user, changed, in_force)
+    changed: list[EmploymentRecord] = []
+    for period in employment_terms.periods(employment_terms.records_of(user), date.min, date.max):
+        changed += _records_without(config, user, period, department, now)
+    in_force = employment_terms.on(tuple(changed), _in_force_since(user))
+    return employment_terms.with_in_force(user, tuple(changed), in_force)
 
 
-def _record_without(record: EmploymentRecord, department: Department) -> EmploymentRecord:
+def _in_force_since(user: User) -> date:
+    return date.min if user.employment is None else user.employment.valid_from or date.min
+
+
+def _records_without(
+    config: OrganisationConfig, user: User, period: Period, department: Department, now: datetime
+) -> list[EmploymentRecord]:
+    """The record without the department; one for each figure that it had from there."""
+    record = period.record
     if record.department_id != department.id:
-        return record
-    allowance = record.leave_allowance_half_days
-    if allowance is None:
-        allowance = department.default_leave_allowance_half_days
-    return replace(record, department_id=None, leave_allowance_half_days=allowance)
+        return [record]
+    if record.leave_allowance_half_days is not None:
+        return [replace(record, department_id=None)]
+    rule = allowance_terms.leave_year_rule(config, user)
+    found: list[EmploymentRecord] = []
+    days = [dated.first_day(figure, rule) for figure in department.figures]
+    begins = [day for day in days if period.first_day < day <= period.last_day]
+    for day in (period.first_day, *begins):
+        figure = dated.on(department.figures, rule, day)
+        half_days = (
+            department.default_leave_allowance_half_days if figure is None else figure.half_days
+        )
+        # A department's figures are whole half-days, as a person's are.
+        own = None if half_days is None else int(half_days)
+        of_day = replace(record, department_id=None, leave_allowance_half_days=own)
+        if day != period.first_day:
+            of_day = replace(of_day, id=new_id(now), valid_from=day)
+        found.append(of_day)
+    return found
 
 
 def _save(

@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Final
 
+from storage.base.allowance_values import Amount
 from storage.base.leave_values import LeaveEffect, Reassignment
 from storage.base.values import User
 from storage.db.database import Transaction
 from storage.leave import leave_balances
-from storage.leave.leave_balances import Bookings
+from storage.leave.leave_balances import NO_BOOKINGS, Bookings
 from storage.outbox.organisation_config import OrganisationConfig
+from storage.people import allowance_terms
 from storage.rules import employment_terms, leave_years, year_balances
 from storage.rules.leave_years import LeaveYear
 
@@ -27,13 +29,15 @@ class BalanceEffect:
     """A person's remaining half-days of a leave year as of ``on``, before and after a change.
 
     None where the leave year does not exist: a change may move the start of leave years.
+    ``allowance_name`` is that of an allowance other than the default.
     """
 
     user_id: str
     year: LeaveYear
     on: date
-    before_half_days: int | None
-    after_half_days: int | None
+    before_half_days: Amount | None
+    after_half_days: Amount | None
+    allowance_name: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -46,8 +50,9 @@ class Effects:
     cover. ``balances`` are those of at most 100 people;
     ``changes_allowances``: the balances of more people change, because an allowance does.
     ``overdrawn`` are all balances that a changed allowance or leave type makes negative.
-    ``deducts_allowance``: booked leave of a type starts (True) or stops using the allowance, in all
-    leave years; None for other changes. ``rebalanced`` is how many people's balances it changes in
+    ``deducts_allowance``: booked leave of a type that begins from a day on draws on another
+    allowance (True) or on none; None for other changes. ``changes_the_past``: the day is before
+    today. ``rebalanced`` is how many people's balances it changes in
     today's leave year or later. ``leaver`` has a new
     last day of employment, after which they are archived.
     """
@@ -64,6 +69,7 @@ class Effects:
     changes_allowances: bool = False
     overdrawn: tuple[BalanceEffect, ...] = ()
     deducts_allowance: bool | None = None
+    changes_the_past: bool = False
     rebalanced: int = 0
     leaver: User | None = None
 
@@ -82,9 +88,9 @@ def balance_changes(config: OrganisationConfig, effect: LeaveEffect) -> list[tup
     Only years that change; none for a type that does not deduct.
     """
     before, after = effect.before, effect.after
-    if not config.leave_types[before.leave_type_id].deducts_allowance:
+    if leave_balances.allowance_of(config, before) is None:
         return []
-    rule = leave_balances.leave_year_rule(config, effect.user)
+    rule = allowance_terms.leave_year_rule(config, effect.user)
     years = leave_years.leave_years_touched(rule, before.start_date, before.end_date)
     is_cancelled = after.status == "cancelled"
     changes = [
@@ -128,18 +134,25 @@ class EffectsRecorder:
         self._before: dict[str, _Before] = {}
 
     def read_balances_before(
-        self, tx: Transaction, config: OrganisationConfig, users: Iterable[User], *, today: date
+        self,
+        tx: Transaction,
+        config: OrganisationConfig,
+        users: Iterable[User],
+        *,
+        today: date,
+        until: date | None = None,
     ) -> None:
         """Read the balances of these people; call it before their leave or settings change.
 
         All leave years from today's to that of their last leave, or of what changes for them, as of
-        today or, for later years, as of their first day.
+        today or, for later years, as of their first day. ``until`` is the day from which a change
+        counts for everyone.
         """
         people = list(users)
         # Only the change of one person can begin later: with working days or a last day of theirs.
         reach = _FAR if len(people) == 1 else timedelta(0)
         for user, booked in _with_bookings(tx, config, people, today):
-            last_day = max([today, *(request.end_date for request in booked.leave)])
+            last_day = max([today, until or today, *(request.end_date for request in booked.leave)])
             known_until = max(last_day, today + reach)
             remaining = _remaining(config, user, booked, today, known_until)
             self._before[user.id] = _Before(
@@ -163,9 +176,9 @@ class EffectsRecorder:
             last_day = max([before.last_day, *_changed_days(before.user, user)])
             last_day = min(last_day, before.known_until)
             old = {
-                year: half_days
-                for year, half_days in before.remaining.items()
-                if year.first_day <= last_day
+                key: half_days
+                for key, half_days in before.remaining.items()
+                if key[1].first_day <= last_day
             }
             new = _remaining(config, user, booked, before.today, last_day)
             changes += [
@@ -173,11 +186,14 @@ class EffectsRecorder:
                     user_id=user.id,
                     year=year,
                     on=max(before.today, year.first_day),
-                    before_half_days=old.get(year),
-                    after_half_days=new.get(year),
+                    before_half_days=old.get((allowance_id, year)),
+                    after_half_days=new.get((allowance_id, year)),
+                    allowance_name=leave_balances.other_name(config, allowance_id),
                 )
-                for year in sorted(old.keys() | new.keys(), key=lambda year: year.first_day)
-                if old.get(year) != new.get(year)
+                for allowance_id, year in sorted(
+                    old.keys() | new.keys(), key=lambda key: (key[1].first_day, key[0])
+                )
+                if old.get((allowance_id, year)) != new.get((allowance_id, year))
             ]
         return tuple(changes)
 
@@ -193,7 +209,7 @@ class _Before:
     today: date
     last_day: date
     known_until: date
-    remaining: dict[LeaveYear, int]
+    remaining: dict[tuple[str, LeaveYear], Amount]
 
 
 def _changed_days(before: User, after: User) -> list[date]:
@@ -227,18 +243,21 @@ def _with_bookings(
             tx, config.organisation.id, user_ids, begin
         )
         for user in batch:
-            yield user, bookings_by_id.get(user.id, Bookings(leave=[], adjustments=[]))
+            yield user, bookings_by_id.get(user.id, NO_BOOKINGS)
 
 
 def _remaining(
     config: OrganisationConfig, user: User, booked: Bookings, first_day: date, last_day: date
-) -> dict[LeaveYear, int]:
-    """Remaining half-days of each leave year between the two days, as of the first or later."""
-    account = leave_balances.account_of(config, user, booked.adjustments)
-    years = year_balances.of_years(
-        account, leave_balances.deducting(config, booked.leave), first_day, last_day
-    )
-    return {
-        balance.year: balance.remaining_half_days(max(first_day, balance.year.first_day))
-        for balance in years
-    }
+) -> dict[tuple[str, LeaveYear], Amount]:
+    """Remaining half-days of each allowance and leave year between the two days.
+
+    As of the first day, or of the first of a later year.
+    """
+    remaining: dict[tuple[str, LeaveYear], Amount] = {}
+    for allowance_id in config.allowances:
+        account = leave_balances.account_of(config, user, booked, allowance_id)
+        deductions = leave_balances.deductions(config, booked.leave, allowance_id)
+        for balance in year_balances.of_years(account, deductions, first_day, last_day):
+            on = max(first_day, balance.year.first_day)
+            remaining[allowance_id, balance.year] = balance.remaining_half_days(on)
+    return remaining

@@ -16,10 +16,10 @@ from storage.base.event_values import AuditAction
 from storage.base.ids import new_id
 from storage.base.values import Caller, EmploymentRecord, User, local_day
 from storage.db.database import Transaction
-from storage.leave import leave_balances, ledgers
+from storage.leave import ledgers
 from storage.outbox import organisation_config
 from storage.outbox.organisation_config import OrganisationConfig
-from storage.people import department_rows, employment_by_date
+from storage.people import allowance_terms, department_rows, employment_by_date
 from storage.rules import counted_days, employment_terms, holiday_calendar, leave_years
 from storage.rules.employment_terms import Records
 
@@ -376,7 +376,7 @@ def _default_day(
     differing = {name for name, value in changes.items() if getattr(in_force, name) != value}
     if differing != {"leave_allowance_half_days"}:
         return today
-    rule = leave_balances.leave_year_rule(config, user)
+    rule = allowance_terms.leave_year_rule(config, user)
     year = leave_years.leave_year_containing(rule, today)
     same = in_force
     for period in reversed(list(employment_terms.periods(current, year.first_day, today))):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import datetime
+from datetime import date, datetime
 
 from peewee import Select
 
@@ -26,27 +26,32 @@ def update(
     leave_type_id: str,
     changes: Mapping[str, object],
     *,
+    effective_from: date | None = None,
     by: Caller,
     now: datetime,
     recorder: EffectsRecorder | None = None,
 ) -> LeaveType:
     """As ``leave_types.update``.
 
-    ``recorder`` gets the balances that change because leave of the type starts or stops using the
-    allowance, which it does in all leave years.
+    ``recorder`` gets the balances that change because leave of the type draws on another allowance
+    or on none from a day on.
     """
     if recorder is None:
-        return leave_types.update(tx, leave_type_id, changes, by=by, now=now)
+        return leave_types.update(
+            tx, leave_type_id, changes, effective_from=effective_from, by=by, now=now
+        )
     roles.check_role(by.role, "admin")
     before = leave_types.get(tx, leave_type_id, by=by)
     config = organisation_config.of_organisation(tx, by.organisation_id)
     people: list[User] = []
-    if changes.get("deducts_allowance", before.deducts_allowance) != before.deducts_allowance:
+    if not changes.keys().isdisjoint(("deducts_allowance", "allowance_id")):
         people = _people_with_leave(tx, by.organisation_id, before.id)
     today = local_day(now, config.organisation.timezone)
     recorder.read_balances_before(tx, config, people, today=today)
-    after = leave_types.update(tx, leave_type_id, changes, by=by, now=now)
-    if people:
+    leave_types.update(tx, leave_type_id, changes, effective_from=effective_from, by=by, now=now)
+    after = leave_types.get(tx, leave_type_id, by=by)
+    config = organisation_config.of_organisation(tx, by.organisation_id)
+    if people and after.allowance_uses != before.allowance_uses:
         config = organisation_config.of_organisation(tx, by.organisation_id)
         changed = recorder.balance_changes(tx, config, people)
         overdrawn = effects.overdrawn(changed)
@@ -55,11 +60,12 @@ def update(
         recorder.effects = replace(
             recorder.effects,
             deducts_allowance=after.deducts_allowance,
+            changes_the_past=effective_from is not None and effective_from < today,
             rebalanced=len({effect.user_id for effect in changed}),
             balances=listed[: effects.MAX_BALANCES],
             overdrawn=overdrawn,
         )
-    return after
+    return config.leave_type_as_of(after, today)
 
 
 def _people_with_leave(tx: Transaction, organisation_id: str, leave_type_id: str) -> list[User]:

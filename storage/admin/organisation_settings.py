@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
-from datetime import datetime
+from datetime import date, datetime
 from typing import Final, get_args
 
 import orjson
 from peewee import Select
 
-from storage.admin import channel_digests, effects, recalculation
+from storage.admin import allowances, channel_digests, effects, recalculation
 from storage.admin.effects import EffectsRecorder
 from storage.base import fields, texts
+from storage.base.allowance_values import Allowance
 from storage.base.amounts import check_half_days
 from storage.base.errors import InvalidInput, NotFound
 from storage.base.event_values import AuditAction
@@ -24,7 +25,8 @@ from storage.db.database import Transaction
 from storage.db.tables import OrganisationRow
 from storage.leave import card_refreshes
 from storage.outbox import audit, organisation_config
-from storage.people import holiday_sets, people_changes, people_rows
+from storage.outbox.organisation_config import OrganisationConfig
+from storage.people import allowance_terms, holiday_sets, people_changes, people_rows
 from storage.rules import counted_days, holiday_calendar, roles
 from storage.rules.leave_years import check_leave_year_start
 
@@ -47,14 +49,18 @@ _CHECKS: Final[Mapping[str, fields.Check]] = {
 }
 
 
+# Settings that are terms of the default allowance, which count from a day on.
+OF_TERMS: Final = (
+    "default_leave_allowance_half_days",
+    "carry_over_half_days",
+    "carry_over_expiry_month",
+)
 # Settings that decide what people are granted, and in which leave year.
 _OF_ALLOWANCES: Final = (
     "leave_year_type",
     "leave_year_start_month",
     "leave_year_start_day",
-    "default_leave_allowance_half_days",
-    "carry_over_half_days",
-    "carry_over_expiry_month",
+    *OF_TERMS,
 )
 
 
@@ -82,11 +88,15 @@ def update(
     tx: Transaction,
     changes: Mapping[str, object],
     *,
+    effective_from: date | None = None,
     by: Caller,
     now: datetime,
     recorder: EffectsRecorder | None = None,
 ) -> Organisation:
     """Change settings; only ``carry_over_expiry_month`` and ``digest_channel`` may be null.
+
+    Terms of the default allowance (``OF_TERMS``) count from ``effective_from`` on, by default from
+    each person's leave year of today. The organisation is returned with those of today.
 
     A new country gets a holiday set where it has none; future leave is recalculated where the
     country or the working days change (recalculation.py). Raises InsufficientRole, InvalidInput
@@ -94,21 +104,29 @@ def update(
     """
     roles.check_role(by.role, "admin")
     locks.organisation(tx, by.organisation_id)
-    before, after = _checked_update(tx, changes, by=by)
+    config_before = organisation_config.of_organisation(tx, by.organisation_id)
+    today = local_day(now, config_before.organisation.timezone)
+    before, after = _checked_update(tx, changes, config_before, today)
+    allowance_before = config_before.allowances[config_before.default_allowance_id]
+    allowance = _with_terms(
+        config_before, allowance_before, before, after, changes.keys(), effective_from, now=now
+    )
     if "digest_channel" in changes:
         # Also for the same channel: an admin may have fixed why Slack rejected it.
         channel_digests.retry_own(tx, by.organisation_id, now=now)
-    config_before = organisation_config.of_organisation(tx, by.organisation_id)
-    if after == before:
-        return config_before.organisation
+    if (after, allowance) == (before, allowance_before):
+        return allowance_terms.organisation_as_of(config_before, today)
     differing = {name for name in after if after[name] != before[name]}
     if "digest_channel" in differing and after["digest_channel"] is not None:
         channel_digests.check_is_free(tx, after["digest_channel"], by=by)
     if "country_code" in differing:
         holiday_sets.ensure(tx, after["country_code"], by=by, now=now)
     columns = after | {"working_days": rows.json_text(after["working_days"]), "updated_at": now}
+    for name in OF_TERMS:
+        del columns[name]
     if not tx.update(OrganisationRow, columns, id=by.organisation_id):
         raise people_changes.ChangedMeanwhile
+    allowances.save(tx, config_before, allowance_before, allowance, by=by, now=now, recorder=None)
     _record(tx, "organisation.updated", before, after, by=by, now=now)
     config = organisation_config.of_organisation(tx, by.organisation_id)
     affected = recalculation.AffectedPeople(
@@ -119,11 +137,13 @@ def update(
     owners = effects.owners(leave)
     granted: list[User] = []
     if recorder is not None:
-        today = local_day(now, config.organisation.timezone)
-        if _may_lower_balances(before, after):
+        until = max(effective_from or today, today)
+        if _may_lower_balances(before, after) or until > today:
             granted = people_rows.not_archived(tx, by.organisation_id, limit=effects.MAX_CHECKED)
         people_by_id = {user.id: user for user in (*owners, *granted)}
-        recorder.read_balances_before(tx, config_before, people_by_id.values(), today=today)
+        recorder.read_balances_before(
+            tx, config_before, people_by_id.values(), today=today, until=until
+        )
     cause = recalculation.cause_of(
         other_week=affected.default_week, other_country=affected.default_country
     )
@@ -146,7 +166,38 @@ def update(
             changes_allowances=not differing.isdisjoint(_OF_ALLOWANCES),
             overdrawn=overdrawn,
         )
-    return config.organisation
+    return allowance_terms.organisation_as_of(config, today)
+
+
+def _with_terms(
+    config: OrganisationConfig,
+    allowance: Allowance,
+    before: Checked,
+    after: Checked,
+    changed: Collection[str],
+    effective_from: date | None,
+    *,
+    now: datetime,
+) -> Allowance:
+    """The default allowance with the settings that are its terms. Raises InvalidInput."""
+    terms: Checked = {}
+    if "default_leave_allowance_half_days" in changed:
+        terms["half_days_per_year"] = after["default_leave_allowance_half_days"]
+    if "carry_over_half_days" in changed:
+        terms["carry_over_half_days"] = after["carry_over_half_days"]
+    month = after["carry_over_expiry_month"]
+    if "carry_over_expiry_month" in changed and month != before["carry_over_expiry_month"]:
+        if month is not None and after["leave_year_type"] == "anniversary":
+            raise InvalidInput.of(
+                "carry_over_expiry_month",
+                "not_with_anniversaries",
+                "Leave years begin on different days. Set carry_over_expires_after_months of the "
+                "default allowance instead.",
+            )
+        names = ("leave_year_type", "leave_year_start_month", "leave_year_start_day")
+        organisation = replace(config.organisation, **{name: after[name] for name in names})
+        terms |= allowance_terms.expiry_of_month(organisation, month)
+    return allowances.with_terms(config, allowance, terms, effective_from, now=now)
 
 
 def _may_lower_balances(before: Checked, after: Checked) -> bool:
@@ -158,11 +209,13 @@ def _may_lower_balances(before: Checked, after: Checked) -> bool:
 
 
 def _checked_update(
-    tx: Transaction, changes: Mapping[str, object], *, by: Caller
+    tx: Transaction, changes: Mapping[str, object], config: OrganisationConfig, today: date
 ) -> tuple[Checked, Checked]:
     """The settings before and after the change, checked."""
     values = fields.checked(changes, _CHECKS)
-    before = _settings(tx, by.organisation_id)
+    before = _settings(tx, config.organisation.id)
+    of_today = allowance_terms.organisation_as_of(config, today)
+    before |= {name: getattr(of_today, name) for name in OF_TERMS}
     after = before | values
     check_leave_year_start(after["leave_year_start_month"], after["leave_year_start_day"])
     _check_working_hours(after)

@@ -13,14 +13,14 @@ from storage.admin import organisation_settings, people
 from storage.base import texts
 from storage.base.errors import AlreadyExists, InvalidInput, NotFound
 from storage.base.ids import new_id
-from storage.base.values import Caller, Organisation, Source, User
+from storage.base.values import Caller, Organisation, Source, User, local_day
 from storage.db import rows
 from storage.db.compiled import Param, compiled
 from storage.db.database import DuplicateRow, Transaction
 from storage.db.tables import OrganisationRow, UserRow
 from storage.leave import leave_types
 from storage.outbox import organisation_config
-from storage.people import holiday_sets
+from storage.people import allowance_terms, holiday_sets
 from storage.rules import counted_days
 
 MAX_SLUG_LENGTH: Final = 48
@@ -105,12 +105,14 @@ def create(
         "role": "owner",
     }
     user = people.create(tx, owner, by=by, now=now)
-    return get(tx, by=by), user
+    return get(tx, by=by, now=now), user
 
 
-def get(tx: Transaction, *, by: Caller) -> Organisation:
-    """The caller's organisation. Raises NotFound."""
-    return organisation_config.of_organisation(tx, by.organisation_id).organisation
+def get(tx: Transaction, *, by: Caller, now: datetime) -> Organisation:
+    """The caller's organisation, with today's terms of the default allowance. Raises NotFound."""
+    config = organisation_config.of_organisation(tx, by.organisation_id)
+    today = local_day(now, config.organisation.timezone)
+    return allowance_terms.organisation_as_of(config, today)
 
 
 def by_slug(tx: Transaction, slug: str) -> Organisation:

@@ -104,6 +104,10 @@ NotificationEvent = (
 
 # The actions in the audit trail. Names are public and never change.
 AuditAction = Literal[
+    "allowance.archived",
+    "allowance.created",
+    "allowance.deleted",
+    "allowance.updated",
     "allowance_adjustment.created",
     "api_key.created",
     "api_key.revoked",

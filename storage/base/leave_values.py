@@ -14,6 +14,7 @@ from typing import Annotated, Final, Literal, get_args
 from pydantic import Field
 from typing_extensions import TypedDict
 
+from storage.base.allowance_values import AllowanceUse
 from storage.base.values import HIDDEN, IN_DAYS, About, Days, Id, User, days_of, record_of
 
 LeaveStatus = Literal["pending", "approved", "declined", "cancelled"]
@@ -66,6 +67,15 @@ class LeaveType:
             description="Changes of approved leave need approval, except of the note and the cover."
         ),
     ]
+    allowance_id: Annotated[
+        Id | None,
+        About(
+            description="The allowance that its leave draws on; null if `deducts_allowance` is "
+            "false."
+        ),
+    ] = None
+    # All that its leave has drawn on, by day; empty where that never changed.
+    allowance_uses: Annotated[tuple[AllowanceUse, ...], HIDDEN] = ()
     created_at: datetime
     updated_at: Annotated[datetime, HIDDEN]
     version: Annotated[int, HIDDEN]
@@ -162,6 +172,9 @@ class Adjustment:
     reason: Annotated[str, About(example="Worked on Saturday 6 June.")]
     created_by: Id | None
     created_at: datetime
+    allowance_id: Annotated[
+        Id | None, About(description="The allowance; null for the default one.")
+    ] = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -17,6 +17,8 @@ from zoneinfo import ZoneInfo
 from pydantic import ConfigDict, Field, PlainSerializer, TypeAdapter
 from typing_extensions import TypedDict
 
+from storage.base.allowance_values import AllowanceFigure, Amount, ProRata
+
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
@@ -86,12 +88,12 @@ Days = Annotated[float, About(description="Days, in half-day steps.")]
 HIDDEN: Final = Field(exclude=True)
 
 
-def days_of(half_days: int) -> float:
-    """Half-days as days in JSON: an int where there is no half."""
-    return half_days // 2 if half_days % 2 == 0 else half_days / 2
+def days_of(half_days: Amount) -> float:
+    """Half-days as days in JSON: an int where there is no half, and at most two decimals."""
+    return half_days // 2 if half_days % 2 == 0 else round(float(half_days / 2), 2)
 
 
-def days_or_none(half_days: int | None) -> float | None:
+def days_or_none(half_days: Amount | None) -> float | None:
     """As ``days_of``; None for an amount that is not set."""
     return None if half_days is None else days_of(half_days)
 
@@ -149,13 +151,13 @@ class Organisation:
     leave_year_start_month: int
     leave_year_start_day: int
     default_leave_allowance_half_days: Annotated[
-        int,
+        Amount,
         Field(serialization_alias="default_leave_allowance"),
         IN_DAYS,
         About(description="Days, in half-day steps.", example=25),
     ]
     carry_over_half_days: Annotated[
-        int,
+        Amount,
         Field(serialization_alias="carry_over"),
         IN_DAYS,
         About(
@@ -188,6 +190,8 @@ class Organisation:
     reference_version: Annotated[int, HIDDEN]
     created_at: datetime
     updated_at: Annotated[datetime, HIDDEN]
+    # By the day from which each counts; empty: `ProRata`'s defaults.
+    pro_rata_rules: Annotated[tuple[ProRata, ...], HIDDEN] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -255,6 +259,8 @@ class User:
     avatar_url: str | None
     timezone: str | None
     slack_user_id: str | None
+    # The person's own in other allowances than the default, by allowance and day.
+    figures: tuple[AllowanceFigure, ...] = ()
     created_at: datetime
     updated_at: datetime
     version: int
@@ -285,11 +291,13 @@ class Department:
     name: Annotated[str, About(example="Research")]
     manager_id: Id | None
     default_leave_allowance_half_days: Annotated[
-        int | None,
+        Amount | None,
         Field(serialization_alias="default_leave_allowance"),
         IN_DAYS_OR_NONE,
         About(description="Days per leave year; null for the organisation's allowance."),
     ]
+    # Later ones, by day: ``default_leave_allowance`` counts until the first of them.
+    figures: Annotated[tuple[AllowanceFigure, ...], HIDDEN] = ()
     created_at: datetime
     updated_at: Annotated[datetime, HIDDEN]
     version: Annotated[int, HIDDEN]

@@ -18,6 +18,7 @@ from storage.db.compiled import Table
 from storage.db.database import Row, Transaction
 
 T = TypeVar("T")
+R = TypeVar("R")
 # Decoding ignores any other character, so an altered cursor would pass.
 _BASE64: Final = re.compile(r"[\w.-]+", re.ASCII)
 
@@ -59,9 +60,9 @@ def position(tx: Transaction, page: PageOf, *bound_to: object) -> list[Any] | No
 def page_of(
     tx: Transaction,
     page: PageOf,
-    rows: Sequence[Row],
-    value: Callable[[Row], T],
-    key: Callable[[Row], list[Any]],
+    rows: Sequence[R],
+    value: Callable[[R], T],
+    key: Callable[[R], list[Any]],
     *bound_to: object,
 ) -> Page[T]:
     """The page made of ``rows``, which were read with a limit of ``page.limit + 1``.

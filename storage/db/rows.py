@@ -7,12 +7,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, date, datetime
+from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, TypeVar, get_type_hints
 
 import orjson
 from peewee import SQL, NodeList, Select
 
+from storage.base.allowance_values import (
+    Allowance,
+    AllowanceFigure,
+    AllowanceTerms,
+    AllowanceUse,
+    Amount,
+    ProRata,
+    TenureStep,
+)
 from storage.base.calendar_values import HolidaySet
 from storage.base.event_values import Webhook
 from storage.base.leave_values import Amendment, LeaveRequest, LeaveType
@@ -99,6 +109,61 @@ def _employment_record(value: dict[str, Any]) -> EmploymentRecord:
     )
 
 
+def _dated(value: type[Any]) -> Callable[[str | None], tuple[Any, ...]]:
+    """Reads a list of values of that kind from JSON; each has a ``valid_from``."""
+
+    def read(text: str | None) -> tuple[Any, ...]:
+        return tuple(
+            value(**each | {"valid_from": day_or_none(each["valid_from"])})
+            for each in orjson.loads(text or "[]")
+        )
+
+    return read
+
+
+def _terms(text: str) -> tuple[AllowanceTerms, ...]:
+    return tuple(
+        AllowanceTerms(
+            **value
+            | {
+                "valid_from": day_or_none(value["valid_from"]),
+                "half_days_per_year": _amount_or_none(value["half_days_per_year"]),
+                "carry_over_half_days": _amount_or_none(value["carry_over_half_days"]),
+                "by_tenure": tuple(
+                    TenureStep(
+                        after_years=step["after_years"],
+                        half_days_per_year=_amount(step["half_days_per_year"]),
+                    )
+                    for step in value["by_tenure"]
+                ),
+            }
+        )
+        for value in orjson.loads(text)
+    )
+
+
+def _figures(text: str | None) -> tuple[AllowanceFigure, ...]:
+    return tuple(
+        AllowanceFigure(
+            **value
+            | {
+                "valid_from": day_or_none(value["valid_from"]),
+                "half_days": _amount_or_none(value["half_days"]),
+            }
+        )
+        for value in orjson.loads(text or "[]")
+    )
+
+
+def _amount(value: int | str) -> Amount:
+    """Of JSON: a fraction is a text such as ``168/5``."""
+    return value if isinstance(value, int) else Fraction(value)
+
+
+def _amount_or_none(value: int | str | None) -> Amount | None:
+    return None if value is None else _amount(value)
+
+
 # How a column becomes a field of such a type; of any other type it stays as it is.
 _CONVERTERS: Final[dict[Any, Callable[[Any], Any]]] = {
     bool: bool,
@@ -111,12 +176,16 @@ _CONVERTERS: Final[dict[Any, Callable[[Any], Any]]] = {
     dict[str, dict[str, object]]: orjson.loads,
     Employment | None: employment_or_none,
     tuple[EmploymentPeriod, ...]: _employment_periods,
+    tuple[AllowanceTerms, ...]: _terms,
+    tuple[AllowanceUse, ...]: _dated(AllowanceUse),
+    tuple[AllowanceFigure, ...]: _figures,
+    tuple[ProRata, ...]: _dated(ProRata),
 }
 
 
 def json_text(value: Any) -> str:
     """A list, dict or dataclass as JSON text, for a TextField."""
-    return orjson.dumps(value).decode()
+    return orjson.dumps(value, default=str).decode()
 
 
 def columns(value: DataclassInstance) -> dict[str, Any]:
@@ -200,6 +269,7 @@ def mapper(value: type[T], prefix: str = "") -> Callable[[Row], T]:
     return map_row
 
 
+allowance: Final = mapper(Allowance)
 organisation: Final = mapper(Organisation)
 user: Final = mapper(User)
 department: Final = mapper(Department)

@@ -122,6 +122,8 @@ class OrganisationRow(Model):  # type: ignore[misc]
     reference_version = IntegerField()
     created_at = BigIntegerField()
     updated_at = BigIntegerField()
+    # JSON, as are the other columns of figures and terms below; NULL where there are none.
+    pro_rata_rules = TextField(null=True)
 
     class Meta:
         table_name = "organisations"
@@ -159,6 +161,7 @@ class DepartmentRow(OwnedRow):
     created_at = BigIntegerField()
     updated_at = BigIntegerField()
     version = IntegerField()
+    figures = TextField(null=True)
 
     class Meta:
         table_name = "departments"
@@ -200,6 +203,7 @@ class UserRow(OwnedRow):
     earlier_periods = TextField(null=True)
     # The day on which another record takes effect, or the person is archived.
     employment_due_on = DateField(null=True)
+    figures = TextField(null=True)
 
     class Meta:
         table_name = "users"
@@ -261,6 +265,9 @@ class LeaveTypeRow(OwnedRow):
     updated_at = BigIntegerField()
     version = IntegerField()
     changes_need_approval = FlagField(constraints=OFF)
+    # NULL for the default allowance, or for none if it does not deduct.
+    allowance_id = IdField(null=True)
+    allowance_uses = TextField(null=True)
 
     class Meta:
         table_name = "leave_types"
@@ -427,6 +434,62 @@ add_index(
 )
 
 
+class AllowanceRow(OwnedRow):
+    """A pot of days. The default one has a row, with the organisation's id, once it is changed."""
+
+    name = TextField()
+    code = CharField(64)
+    is_default = FlagField()
+    is_archived = FlagField()
+    earnable = FlagField()
+    # `values.AllowanceTerms`; those of the default before its first are the organisation's columns.
+    terms = TextField()
+    created_at = BigIntegerField()
+    updated_at = BigIntegerField()
+    version = IntegerField()
+
+    class Meta:
+        table_name = "allowances"
+        indexes = ((("organisation_id", "code"), True),)
+        constraints = [OF_ORGANISATION]
+
+
+class TimeCreditRow(OwnedRow):
+    """Work outside of working time, for which a person gets days of an allowance."""
+
+    user_id = IdField()
+    allowance_id = IdField()
+    worked_on = DateField()
+    half_days = IntegerField()
+    reason = TextField()
+    status = CharField(16)
+    decided_by = IdField(null=True)
+    decided_at = BigIntegerField(null=True)
+    decision_reason = TextField(null=True)
+    created_at = BigIntegerField()
+    updated_at = BigIntegerField()
+    version = IntegerField()
+
+    class Meta:
+        table_name = "time_credits"
+        indexes = ((("organisation_id", "user_id", "worked_on"), False),)
+        constraints = [
+            references("users", "user_id"),
+            check("time_credits_status", one_of("status", LEAVE_STATUSES)),
+            check("time_credits_half_days", f"half_days BETWEEN 1 AND {MAX_HALF_DAYS}"),
+        ]
+
+
+# One a person and day, unless it was declined or cancelled.
+add_index(
+    TimeCreditRow,
+    "time_credits_days",
+    "organisation_id user_id worked_on",
+    unique=True,
+    where="status IN ('pending', 'approved')",
+)
+
+
 class AllowanceAdjustmentRow(OwnedRow):
     user_id = IdField()
     leave_year_start = DateField()
@@ -434,6 +497,8 @@ class AllowanceAdjustmentRow(OwnedRow):
     reason = TextField()
     created_by = IdField(null=True)
     created_at = BigIntegerField()
+    # NULL for the default allowance.
+    allowance_id = IdField(null=True)
 
     class Meta:
         table_name = "allowance_adjustments"
@@ -964,6 +1029,8 @@ TABLES: tuple[type[Model], ...] = (
     AmendmentRow,
     HolidaySetRow,
     HolidayOverrideRow,
+    AllowanceRow,
+    TimeCreditRow,
     AllowanceAdjustmentRow,
     ApiKeyRow,
     CalendarFeedRow,

@@ -19,10 +19,10 @@ from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction
 from storage.db.pages import Page, PageOf, page_of, position
 from storage.db.tables import AllowanceAdjustmentRow
-from storage.leave import card_refreshes, leave_balances, ledgers
+from storage.leave import card_refreshes, ledgers
 from storage.leave.ledgers import ADJUSTMENT, MAX_ADJUSTMENTS, REACH_YEARS, adjustment_of
 from storage.outbox import audit, organisation_config
-from storage.people import people_rows
+from storage.people import allowance_terms, people_rows
 from storage.rules import leave_years, roles
 
 MAX_REASON_LENGTH: Final = 500
@@ -47,13 +47,15 @@ def add(
     half_days: int,
     reason: str,
     leave_year: int,
+    allowance_id: str | None = None,
     by: Caller,
     now: datetime,
 ) -> Adjustment:
     """Add half-days to a person's leave year, or deduct them; the year may become overdrawn.
 
-    ``leave_year`` is the calendar year in which the leave year begins. Audited. Raises
-    InsufficientRole, NotFound, InvalidInput or TooManyAdjustments.
+    ``leave_year`` is the calendar year in which the leave year begins; ``allowance_id`` None is the
+    default allowance. Audited. Raises InsufficientRole, NotFound, InvalidInput or
+    TooManyAdjustments.
     """
     roles.check_role(by.role, "admin")
     # Locked, so that no concurrent request uses days that this adjustment deducts.
@@ -66,7 +68,15 @@ def add(
     text = texts.optional_text(reason, "reason", MAX_REASON_LENGTH)
     if text is None:
         raise InvalidInput.of("reason", "required", "Enter a reason for the adjustment.")
-    rule = leave_balances.leave_year_rule(config, user)
+    if allowance_id is not None and allowance_id not in config.allowances:
+        raise InvalidInput.of(
+            "allowance_id",
+            "unknown_allowance",
+            "There is no allowance with this id. GET /api/v1/allowances lists them.",
+        )
+    if allowance_id == config.default_allowance_id:
+        allowance_id = None
+    rule = allowance_terms.leave_year_rule(config, user)
     first_day = leave_years.leave_year_beginning_in(rule, leave_year).first_day
     count = tx.first(
         _count,
@@ -85,6 +95,7 @@ def add(
         reason=text,
         created_by=by.user_id,
         created_at=now,
+        allowance_id=allowance_id,
     )
     tx.insert(
         AllowanceAdjustmentRow,
@@ -96,13 +107,16 @@ def add(
         reason=text,
         created_by=by.user_id,
         created_at=now,
+        allowance_id=allowance_id,
     )
-    after = {
+    after: dict[str, object] = {
         "user_id": user.id,
         "leave_year": leave_year,
         "days": days_of(half_days),
         "reason": text,
     }
+    if allowance_id is not None:
+        after["allowance_id"] = allowance_id
     subject = ("allowance_adjustment", adjustment.id)
     audit.record(tx, "allowance_adjustment.created", *subject, by=by, now=now, after=after)
     card_refreshes.enqueue(tx, config=config, now=now, user_ids={user.id})

@@ -269,7 +269,7 @@ def leave_changed(
     if any(
         _deducted(before) != _deducted(after)
         for before, after in changes
-        if config.leave_types[after.leave_type_id].deducts_allowance
+        if config.allowance_of(after.leave_type_id, after.start_date) is not None
     ):
         requester_ids = {after.user_id for _, after in changes}
         enqueue(

@@ -13,7 +13,7 @@ from storage.base.leave_values import HalfDay, LeaveRequest, LeaveType
 from storage.base.values import User
 from storage.db.database import Transaction
 from storage.leave import covers, leave_balances
-from storage.leave.leave_balances import BalanceInputs, BookedLeave
+from storage.leave.leave_balances import BookedLeave, Bookings
 from storage.outbox.organisation_config import OrganisationConfig
 from storage.people import employment_by_date
 from storage.rules import counted_days, employment_terms, lifecycle, request_rules, year_balances
@@ -40,14 +40,18 @@ class Draft:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Assessment:
-    """A checked draft with its counted days. ``inputs.leave`` has the request that it replaces."""
+    """A checked draft with its counted days. ``booked.leave`` has the request that it replaces.
+
+    ``allowance_id`` is the allowance that it draws on; None for none.
+    """
 
     span: counted_days.Span
     leave_type: LeaveType
     day_counts: list[counted_days.DayCount]
     counted_halves: str
     note: str | None
-    inputs: BalanceInputs
+    booked: Bookings
+    allowance_id: str | None
     cover: User | None
 
 
@@ -214,24 +218,25 @@ def _check_rules(
     if not is_override and (adds_leave or not is_same_cover):
         run(request_rules.check_cover_given, leave_type, draft.cover_user_id)
     cover = run(covers.check_cover, tx, config.organisation.id, user, draft.cover_user_id, replaces)
-    inputs = leave_balances.read_inputs(tx, config, user, span.start_date, span.end_date)
+    booked = leave_balances.read(tx, config, user, span.start_date, span.end_date)
     if adds_leave:
         replaces_id = None if replaces is None else replaces.id
         _check_other_leave(
-            config, leave_type, inputs, span, counted_halves, replaces_id, run, is_override
+            config, user, leave_type, booked, span, counted_halves, replaces_id, run, is_override
         )
     elif replaces is not None and not counted_days.lies_within(
         span, counted_days.span_of(replaces)
     ):
         # Days that do not count may count after a change of working days or holidays.
-        run(_check_overlap, span, [other for other in inputs.leave if other.id != replaces.id])
+        run(_check_overlap, span, [other for other in booked.leave if other.id != replaces.id])
     return Assessment(
         span=span,
         leave_type=leave_type,
         day_counts=day_counts,
         counted_halves=counted_halves,
         note=note,
-        inputs=inputs,
+        booked=booked,
+        allowance_id=config.allowance_of(leave_type.id, span.start_date),
         cover=cover,
     )
 
@@ -305,16 +310,26 @@ def check_other_leave(
     ``is_booked``: it is a pending request, which has its place in the allowance already: other
     pending requests do not take it away.
     """
-    inputs = leave_balances.read_inputs(tx, config, user, span.start_date, span.end_date)
+    booked = leave_balances.read(tx, config, user, span.start_date, span.end_date)
     _check_other_leave(
-        config, leave_type, inputs, span, counted_halves, replaces, _raising, is_override, is_booked
+        config,
+        user,
+        leave_type,
+        booked,
+        span,
+        counted_halves,
+        replaces,
+        _raising,
+        is_override,
+        is_booked,
     )
 
 
 def _check_other_leave(
     config: OrganisationConfig,
+    user: User,
     leave_type: LeaveType,
-    inputs: BalanceInputs,
+    booked: Bookings,
     span: counted_days.Span,
     counted_halves: str,
     replaces: str | None,
@@ -322,15 +337,29 @@ def _check_other_leave(
     is_override: bool,
     is_booked: bool = False,
 ) -> None:
-    others = [other for other in inputs.leave if other.id != replaces]
+    others = [other for other in booked.leave if other.id != replaces]
     run(_check_overlap, span, others)
-    if leave_type.deducts_allowance and not is_override:
+    allowance_id = config.allowance_of(leave_type.id, span.start_date)
+    if allowance_id is not None and not is_override:
         requested = Deduction(
             counted_halves=counted_halves, start_date=span.start_date, end_date=span.end_date
         )
-        booked = [other for other in others if not is_booked or other.status == "approved"]
-        other_deductions = leave_balances.deducting(config, booked)
-        run(check_allowance, leave_type, inputs.account, other_deductions, requested)
+        account = leave_balances.account_of(config, user, booked, allowance_id)
+        counted = [other for other in others if not is_booked or other.status == "approved"]
+        run(
+            request_rules.check_available,
+            account.terms_on(span.start_date),
+            employment_terms.periods_of(user),
+            span.start_date,
+        )
+        run(
+            check_allowance,
+            leave_type,
+            account,
+            leave_balances.deductions(config, counted, allowance_id),
+            requested,
+            leave_balances.other_name(config, allowance_id),
+        )
 
 
 def _check_overlap(span: counted_days.Span, others: Iterable[BookedLeave]) -> None:
@@ -348,10 +377,16 @@ def _check_overlap(span: counted_days.Span, others: Iterable[BookedLeave]) -> No
 
 
 def check_allowance(
-    leave_type: LeaveType, account: Account, others: Sequence[Deduction], requested: Deduction
+    leave_type: LeaveType,
+    account: Account,
+    others: Sequence[Deduction],
+    requested: Deduction,
+    allowance_name: str | None,
 ) -> None:
     """Raises InsufficientAllowance for a leave year with too little left, or a later one."""
-    demands = year_balances.demands(account, others, requested)
-    request_rules.check_allowance(demands, allow_overdraft=leave_type.allow_overdraft)
-    later = year_balances.later_demands(account, others, requested)
-    request_rules.check_allowance(later, allow_overdraft=leave_type.allow_overdraft)
+    for demands in (year_balances.demands, year_balances.later_demands):
+        request_rules.check_allowance(
+            demands(account, others, requested),
+            allowance_name=allowance_name,
+            allow_overdraft=leave_type.allow_overdraft,
+        )

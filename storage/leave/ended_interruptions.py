@@ -17,7 +17,7 @@ from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction
 from storage.db.pages import PageOf
 from storage.db.tables import LeaveRequestRow
-from storage.leave import drafts, interruptions, leave_rows, request_steps
+from storage.leave import drafts, interruptions, leave_balances, leave_rows, request_steps
 from storage.leave.request_steps import Requester
 from storage.outbox import audit
 from storage.outbox.organisation_config import OrganisationConfig
@@ -62,7 +62,8 @@ def check_fit(
     interrupted = _interrupted_by(tx, config.organisation.id, before)
     if interrupted.status == "declined" or not _is_in_place(tx, config, interrupted, before):
         return False
-    if config.leave_types[before.leave_type_id].deducts_allowance:
+    drawn_on = leave_balances.allowance_of(config, before)
+    if drawn_on is not None and drawn_on == leave_balances.allowance_of(config, interrupted):
         return True  # These halves are already deducted from the allowance.
     try:
         drafts.check_other_leave(

@@ -139,7 +139,8 @@ def interrupt(
     note = texts.optional_text(draft.note, "note", drafts.MAX_NOTE_LENGTH)
     day_counts = employment_by_date.count(requester.config, requester.user, span)
     request_rules.check_type_rules(leave_type, span, day_counts, note, requester.today)
-    if not requester.config.leave_types[before.leave_type_id].deducts_allowance:
+    drawn_on = requester.config.allowance_of(leave_type.id, taken.span.start_date)
+    if drawn_on is not None and drawn_on != leave_balances.allowance_of(requester.config, before):
         drafts.check_other_leave(
             tx,
             requester.config,

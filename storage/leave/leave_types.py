@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import datetime
+from datetime import date, datetime
 from typing import Final
 
 from peewee import Select
 
 from storage.base import fields, ids, texts
+from storage.base.allowance_values import AllowanceUse
 from storage.base.errors import CodeTaken, Conflict, InvalidInput, NotFound, Sentence
 from storage.base.event_values import AuditAction
+from storage.base.fields import Checked
 from storage.base.ids import new_id
 from storage.base.leave_values import LeaveType
 from storage.base.texts import slug_of
-from storage.base.values import Caller
+from storage.base.values import Caller, local_day
 from storage.db import locks, pages, rows
 from storage.db.compiled import Param, Table, compiled
 from storage.db.database import DuplicateRow, Transaction
@@ -25,12 +27,12 @@ from storage.leave import card_refreshes
 from storage.outbox import audit, organisation_config
 from storage.outbox.organisation_config import OrganisationConfig
 from storage.people import people_changes
-from storage.rules import leave_type_fields, roles
+from storage.rules import dated, leave_type_fields, roles
 
 # Typed text is compared with the names of all types in use.
 MAX_LEAVE_TYPES: Final = 50
 # Fields that approval cards show or depend on.
-_CARD_FIELDS: Final = ("name", "is_private", "deducts_allowance")
+_CARD_FIELDS: Final = ("name", "is_private", "deducts_allowance", "allowance_id", "allowance_uses")
 # Fields that calendar events show.
 _EVENT_FIELDS: Final = ("name", "colour", "is_private")
 
@@ -66,15 +68,18 @@ def create(
     fields.require(fields_of_type, "name")
     values = fields.checked(fields_of_type, leave_type_fields.CHECKS)
     values.setdefault("code", slug_of(values["name"], leave_type_fields.MAX_CODE_LENGTH) or "leave")
+    # Of two concurrent calls with the same name, the second waits and then sees the first.
+    locks.organisation(tx, by.organisation_id)
+    config = organisation_config.of_organisation(tx, by.organisation_id)
+    drawn_on = _drawn_on(config, values, config.default_allowance_id)
     leave_type = LeaveType(
-        **{**leave_type_fields.DEFAULTS, **values},
+        **{**leave_type_fields.DEFAULTS, **values}
+        | {"allowance_id": drawn_on, "deducts_allowance": drawn_on is not None},
         id=new_id(now),
         created_at=now,
         updated_at=now,
         version=1,
     )
-    # Of two concurrent calls with the same name, the second waits and then sees the first.
-    locks.organisation(tx, by.organisation_id)
     _check_code_is_free(tx, leave_type.code, by=by)
     if not leave_type.is_archived:
         _check_use(tx, None, leave_type, by=by)
@@ -98,12 +103,19 @@ def get(tx: Transaction, leave_type_id: str, *, by: Caller, for_update: bool = F
 
 
 def update(
-    tx: Transaction, leave_type_id: str, changes: Mapping[str, object], *, by: Caller, now: datetime
+    tx: Transaction,
+    leave_type_id: str,
+    changes: Mapping[str, object],
+    *,
+    effective_from: date | None = None,
+    by: Caller,
+    now: datetime,
 ) -> LeaveType:
     """Change fields; ``is_archived`` false restores a type. Requests keep their counted days.
 
-    Raises NotFound, InsufficientRole, InvalidInput, CodeTaken, NameTaken or TooManyLeaveTypes;
-    then nothing has changed.
+    Leave that begins on ``effective_from`` (by default today) or later draws on another allowance,
+    if that is changed. The type is returned as it is today. Raises NotFound, InsufficientRole,
+    InvalidInput, CodeTaken, NameTaken or TooManyLeaveTypes; then nothing has changed.
     """
     roles.check_role(by.role, "admin")
     locks.organisation(tx, by.organisation_id)
@@ -111,9 +123,13 @@ def update(
     if changes.get("emoji") == before.emoji:
         # An older type may keep an emoji that is invalid today.
         changes = {name: value for name, value in changes.items() if name != "emoji"}
-    after = replace(before, **fields.checked(changes, leave_type_fields.CHECKS))
+    config = organisation_config.of_organisation(tx, by.organisation_id)
+    today = local_day(now, config.organisation.timezone)
+    values = fields.checked(changes, leave_type_fields.CHECKS)
+    after = _drawing(config, before, values, effective_from or today)
+    after = replace(after, **values)
     if after == before:
-        return before
+        return config.leave_type_as_of(before, today)
     if _may_clash(before, after):
         _check_use(tx, before, after, by=by)
     if after.code != before.code:
@@ -125,7 +141,61 @@ def update(
     if any(getattr(after, name) != getattr(before, name) for name in _CARD_FIELDS):
         config = organisation_config.of_organisation(tx, by.organisation_id)
         card_refreshes.enqueue(tx, config=config, now=now)
-    return saved
+    return config.leave_type_as_of(saved, today)
+
+
+def _drawing(
+    config: OrganisationConfig, before: LeaveType, values: Checked, day: date
+) -> LeaveType:
+    """The type with the allowance that its leave draws on from a day on.
+
+    Takes ``deducts_allowance`` and ``allowance_id`` out of the values. Raises InvalidInput.
+    """
+    drawn_before = config.allowance_of_type(before, day)
+    drawn_on = _drawn_on(config, values, drawn_before)
+    values.pop("deducts_allowance", None)
+    values.pop("allowance_id", None)
+    if drawn_on == drawn_before:
+        return before
+    first = AllowanceUse(valid_from=None, allowance_id=config.allowance_of_type(before, date.min))
+    uses = dated.changed_from(
+        before.allowance_uses or (first,),
+        AllowanceUse(valid_from=day, allowance_id=drawn_before),
+        AllowanceUse(valid_from=day, allowance_id=drawn_on),
+        {"allowance_id": drawn_on},
+    )
+    newest = uses[-1].allowance_id
+    return replace(
+        before,
+        allowance_uses=uses,
+        allowance_id=newest,
+        deducts_allowance=newest is not None,
+    )
+
+
+def _drawn_on(config: OrganisationConfig, values: Checked, drawn_before: str | None) -> str | None:
+    """The allowance that leave of a type with these values draws on; None for none.
+
+    Raises InvalidInput ``unknown_allowance`` or ``contradicts_deducts_allowance``.
+    """
+    deducts = values.get("deducts_allowance", drawn_before is not None)
+    if "allowance_id" not in values:
+        return (drawn_before or config.default_allowance_id) if deducts else None
+    chosen: str | None = values["allowance_id"]
+    if "deducts_allowance" in values and deducts != (chosen is not None):
+        raise InvalidInput.of(
+            "allowance_id",
+            "contradicts_deducts_allowance",
+            "Leave that deducts draws on an allowance, other leave on none.",
+        )
+    allowance = None if chosen is None else config.allowances.get(chosen)
+    if chosen is not None and (allowance is None or allowance.is_archived):
+        raise InvalidInput.of(
+            "allowance_id",
+            "unknown_allowance",
+            "There is no allowance with this id in use. GET /api/v1/allowances lists them.",
+        )
+    return chosen
 
 
 def delete(tx: Transaction, leave_type_id: str, *, by: Caller, now: datetime) -> LeaveType | None:

@@ -9,6 +9,7 @@ from typing import Final, Literal
 
 from peewee import Select
 
+from storage.base.allowance_values import Allowance, Amount
 from storage.base.errors import FieldError, InsufficientRole, InvalidInput, NotFound, Sentence
 from storage.base.leave_values import Adjustment, LeaveStatus
 from storage.base.values import Caller, User, local_day
@@ -17,15 +18,15 @@ from storage.db.compiled import Param, compiled
 from storage.db.database import Row, Transaction
 from storage.db.tables import AllowanceAdjustmentRow
 from storage.leave import leave_balances
-from storage.leave.leave_balances import BalanceInputs, BookedLeave
+from storage.leave.leave_balances import BookedLeave, Bookings
 from storage.outbox import organisation_config
 from storage.outbox.organisation_config import OrganisationConfig
-from storage.people import approvers, employment_by_date, people_rows
-from storage.people.employment_by_date import AllowanceSource
+from storage.people import allowance_terms, approvers, employment_by_date, people_rows
+from storage.people.allowance_terms import AllowanceSource
 from storage.rules import leave_years, year_balances
-from storage.rules.employment_terms import StepKind
+from storage.rules.entitlements import StepKind
 from storage.rules.leave_years import LeaveYear
-from storage.rules.year_balances import LeaveYearBalance
+from storage.rules.year_balances import CreditBalance, LeaveYearBalance
 
 # Every year in between has to be computed.
 REACH_YEARS: Final = 20
@@ -45,6 +46,9 @@ LineType = Literal[
     "adjustment",
     "leave",
     "carry_over_expired",
+    "credit",
+    "credit_expired",
+    "not_granted_yet",
 ]
 _LINE_OF_STEP: Final[Mapping[StepKind, LineType]] = {
     "start": "pro_rata",
@@ -59,112 +63,141 @@ class Line:
 
     ``source`` is whose setting an allowance is. ``day`` is the person's first day (pro rata), the
     first day of another allowance, the last day of employment (or of an earlier one), or the last
-    day on which carried-over days could be taken (expired). ``from_year`` is the leave year that
-    days are carried over from.
+    day on which carried-over days or those of a credit could be taken (expired). ``from_year`` is
+    the leave year that days are carried over from.
     """
 
     type: LineType
-    half_days: int
+    half_days: Amount
     source: AllowanceSource | None = None
     day: date | None = None
     from_year: LeaveYear | None = None
     adjustment: Adjustment | None = None
     leave: BookedLeave | None = None
+    credit: CreditBalance | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Balance:
-    """One leave year of one person as of the day ``on``; the lines add up to what remains.
+    """One leave year of one person in an allowance, as of the day ``on``.
+
+    The lines add up to what remains.
 
     ``taken`` is approved leave, past and future. ``lapsing`` is the part of what remains that
     expires after ``lapsing_after`` if it is not taken by then.
     """
 
     user_id: str
+    allowance: Allowance
     on: date
     working_days: tuple[str, ...]
     year: LeaveYear
     lines: list[Line]
-    entitled_half_days: int
-    taken_half_days: int
-    pending_half_days: int
-    remaining_half_days: int
-    lapsing_half_days: int
+    entitled_half_days: Amount
+    taken_half_days: Amount
+    pending_half_days: Amount
+    remaining_half_days: Amount
+    lapsing_half_days: Amount
     lapsing_after: date | None
 
 
 def balance(
     tx: Transaction, user_id: str, *, on: date | None, by: Caller, now: datetime
 ) -> Balance:
-    """The balance of the leave year of the day ``on``, today by default.
+    """The balance of the default allowance, in the leave year of the day ``on`` (by default today).
 
     For the person, their approvers, admins and owners. Raises NotFound, InsufficientRole,
     InvalidInput ``out_of_range``.
     """
+    return balances(tx, user_id, on=on, by=by, now=now)[0]
+
+
+def balances(
+    tx: Transaction, user_id: str, *, on: date | None, by: Caller, now: datetime
+) -> list[Balance]:
+    """The default allowance's balance, and those of others that hold anything. As ``balance``."""
     user = person_seen_by(tx, user_id, by=by, now=now)
     config = organisation_config.of_organisation(tx, by.organisation_id)
     today = local_day(now, config.organisation.timezone)
     day = _check_day(today if on is None else on, today)
-    inputs = leave_balances.read_inputs(tx, config, user, day, day)
-    year = leave_years.leave_year_containing(inputs.account.rule, day)
-    *earlier, last = year_balances.of_years(
-        inputs.account, leave_balances.deducting(config, inputs.leave), year.first_day, day
-    )
-    return _balance(tx, config, user, inputs, last, earlier, day)
+    booked = leave_balances.read(tx, config, user, day, day)
+    year = leave_years.leave_year_containing(allowance_terms.leave_year_rule(config, user), day)
+    found = []
+    for allowance in config.allowances.values():
+        *earlier, last = _of_years(config, user, booked, allowance, year.first_day, day)
+        found.append(_balance(tx, config, user, booked, allowance, last, earlier, day))
+    return [each for each in found if each.allowance.is_default or _holds_anything(each)]
 
 
 def from_today(
     tx: Transaction, config: OrganisationConfig, user: User, *, now: datetime
 ) -> list[Balance]:
-    """The person's balances of today's leave year, and of the next two where leave is booked."""
+    """The person's balances of today's leave year, and of the next two where leave is booked.
+
+    The default allowance first, then others that hold anything.
+    """
     today = local_day(now, config.organisation.timezone)
-    rule = leave_balances.leave_year_rule(config, user)
+    rule = allowance_terms.leave_year_rule(config, user)
     last_day = today
     for _ in range(YEARS_AHEAD):
         year = leave_years.leave_year_containing(rule, last_day)
         last_day = year.last_day + timedelta(days=1)
-    inputs = leave_balances.read_inputs(tx, config, user, today, last_day)
+    booked = leave_balances.read(tx, config, user, today, last_day)
     first_day = leave_years.leave_year_containing(rule, today).first_day
-    of_years = year_balances.of_years(
-        inputs.account, leave_balances.deducting(config, inputs.leave), first_day, last_day
+    found: list[Balance] = []
+    for allowance in config.allowances.values():
+        of_years = _of_years(config, user, booked, allowance, first_day, last_day)
+        for each in of_years:
+            if each.last_day < today or (each.first_day > today and not each.taken_half_days):
+                continue
+            earlier = [other for other in of_years if other.last_day < each.first_day]
+            on = max(today, each.first_day)
+            shown = _balance(tx, config, user, booked, allowance, each, earlier, on)
+            if allowance.is_default or _holds_anything(shown):
+                found.append(shown)
+    return found
+
+
+def _of_years(
+    config: OrganisationConfig,
+    user: User,
+    booked: Bookings,
+    allowance: Allowance,
+    first_day: date,
+    last_day: date,
+) -> list[LeaveYearBalance]:
+    return year_balances.of_years(
+        leave_balances.account_of(config, user, booked, allowance.id),
+        leave_balances.deductions(config, booked.leave, allowance.id),
+        first_day,
+        last_day,
     )
-    shown = [
-        each
-        for each in of_years
-        if each.last_day >= today and (each.first_day <= today or each.taken_half_days)
-    ]
-    return [
-        _balance(
-            tx,
-            config,
-            user,
-            inputs,
-            each,
-            [other for other in of_years if other.last_day < each.first_day],
-            max(today, each.first_day),
-        )
-        for each in shown
-    ]
+
+
+def _holds_anything(balance: Balance) -> bool:
+    return any(line.half_days for line in balance.lines)
 
 
 def _balance(
     tx: Transaction,
     config: OrganisationConfig,
     user: User,
-    inputs: BalanceInputs,
+    booked: Bookings,
+    allowance: Allowance,
     year_balance: LeaveYearBalance,
     earlier: Sequence[LeaveYearBalance],
     day: date,
 ) -> Balance:
     lines = [
-        *_earlier_lines(config, inputs, year_balance, earlier),
-        *_lines(tx, config, user, inputs, year_balance, day),
+        *_earlier_lines(config, booked, allowance, year_balance, earlier),
+        *_lines(tx, config, user, booked, allowance, year_balance, day),
     ]
     taken, pending = _of_status(lines, "approved"), _of_status(lines, "pending")
     remaining = sum(line.half_days for line in lines)
     lapsing = year_balance.lapsing_half_days - year_balance.lapsed_half_days(day)
     return Balance(
         user_id=user.id,
+        allowance=allowance,
         on=day,
         working_days=employment_by_date.working_days(config, employment_by_date.of_day(user, day)),
         year=year_balance.year,
@@ -197,6 +230,7 @@ def adjustment_of(row: Row) -> Adjustment:
     """A row of ``ADJUSTMENT`` as a value."""
     return Adjustment(
         id=row.id,
+        allowance_id=row.allowance_id,
         user_id=row.user_id,
         leave_year=int(row.leave_year_start[:4]),
         half_days=row.half_days,
@@ -216,11 +250,12 @@ ADJUSTMENT: Final = tuple(
         "reason",
         "created_by",
         "created_at",
+        "allowance_id",
     )
 )
 
 
-def _of_status(lines: list[Line], status: LeaveStatus) -> int:
+def _of_status(lines: list[Line], status: LeaveStatus) -> Amount:
     return -sum(line.half_days for line in lines if line.leave and line.leave.status == status)
 
 
@@ -235,40 +270,57 @@ def _lines(
     tx: Transaction,
     config: OrganisationConfig,
     user: User,
-    inputs: BalanceInputs,
+    booked: Bookings,
+    allowance: Allowance,
     year_balance: LeaveYearBalance,
     on: date,
 ) -> list[Line]:
-    """In the order in which a person would explain them, without zero amounts."""
+    """In the order in which a person would explain them, without zero amounts but the first."""
     year = year_balance.year
-    allowance = year_balance.allowance
+    granted = year_balance.allowance
     first_day = max(year.first_day, year_balance.employment.start_date or date.min)
-    _, source = employment_by_date.granted_half_days(
-        config, employment_by_date.of_day(user, first_day)
-    )
-    lines = [Line(type="allowance", half_days=allowance.granted_half_days, source=source)]
+    source = allowance_terms.figure_on(config, user, allowance.id, first_day).source
+    lines = [Line(type="allowance", half_days=granted.granted_half_days, source=source)]
     lines += [
         Line(type=_LINE_OF_STEP[step.kind], half_days=step.half_days, day=step.day)
-        for step in allowance.steps
+        for step in granted.steps
     ]
     if year_balance.carried_half_days:
-        before = leave_years.leave_year_before(inputs.account.rule, year)
+        rule = allowance_terms.leave_year_rule(config, user)
+        before = leave_years.leave_year_before(rule, year)
         lines.append(
             Line(type="carry_over", half_days=year_balance.carried_half_days, from_year=before)
         )
     lines += _adjustment_lines(tx, config, user, year_balance)
-    lines += _leave_lines(config, inputs, year_balance)
+    lines += [
+        Line(type="credit", half_days=each.half_days, day=each.credit.worked_on, credit=each)
+        for each in year_balance.credits_by(on)
+    ]
+    lines += _leave_lines(config, booked, allowance, year_balance)
     if year_balance.lapsed_half_days(on):
         lapsed = -year_balance.lapsed_half_days(on)
         lines.append(
             Line(type="carry_over_expired", half_days=lapsed, day=year_balance.carried_until)
         )
+    lines += [
+        Line(
+            type="credit_expired",
+            half_days=-each.left_half_days,
+            day=each.credit.until,
+            credit=each,
+        )
+        for each in year_balance.lapsed_credits(on)
+    ]
+    later = year_balance.not_granted_half_days(on)
+    if later:
+        lines.append(Line(type="not_granted_yet", half_days=-later))
     return lines
 
 
 def _earlier_lines(
     config: OrganisationConfig,
-    inputs: BalanceInputs,
+    booked: Bookings,
+    allowance: Allowance,
     year_balance: LeaveYearBalance,
     earlier: Iterable[LeaveYearBalance],
 ) -> list[Line]:
@@ -284,14 +336,17 @@ def _earlier_lines(
                 half_days=left + each.taken_half_days,
                 day=each.last_day,
             ),
-            *_leave_lines(config, inputs, each),
+            *_leave_lines(config, booked, allowance, each),
             Line(type="earlier_employment_settled", half_days=-left, day=each.last_day),
         ]
     return [line for line in lines if line.half_days]
 
 
 def _leave_lines(
-    config: OrganisationConfig, inputs: BalanceInputs, year_balance: LeaveYearBalance
+    config: OrganisationConfig,
+    booked: Bookings,
+    allowance: Allowance,
+    year_balance: LeaveYearBalance,
 ) -> list[Line]:
     amounts = [
         (
@@ -300,8 +355,8 @@ def _leave_lines(
                 year_balance.first_day, year_balance.last_day
             ),
         )
-        for leave in inputs.leave
-        if config.leave_types[leave.leave_type_id].deducts_allowance
+        for leave in booked.leave
+        if leave_balances.allowance_of(config, leave) == allowance.id
     ]
     return [
         Line(type="leave", half_days=-half_days, leave=leave)

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Final
 
+from storage.base.allowance_values import Amount
 from storage.base.values import Caller, User, local_day
 from storage.db.database import Transaction
 from storage.leave import leave_balances
-from storage.leave.leave_balances import Bookings
+from storage.leave.leave_balances import NO_BOOKINGS, Bookings
 from storage.outbox import organisation_config
 from storage.outbox.organisation_config import OrganisationConfig
 from storage.people import people_lists, people_rows
@@ -27,7 +28,7 @@ class PersonFacts:
     department_name: str | None
     manager_name: str | None
     year_name: str
-    remaining_half_days: int
+    remaining_half_days: Amount
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -61,7 +62,7 @@ def _facts(
     names = people_rows.names(tx, organisation_id, {id for id in managers.values() if id})
     facts: list[PersonFacts] = []
     for user in users:
-        own = booked.get(user.id, Bookings(leave=[], adjustments=[]))
+        own = booked.get(user.id, NO_BOOKINGS)
         facts.append(_of_person(config, user, names.get(managers[user.id] or ""), own, today))
     return tuple(facts)
 
@@ -69,8 +70,9 @@ def _facts(
 def _of_person(
     config: OrganisationConfig, user: User, manager_name: str | None, booked: Bookings, today: date
 ) -> PersonFacts:
-    account = leave_balances.account_of(config, user, booked.adjustments)
-    deductions = leave_balances.deducting(config, booked.leave)
+    allowance_id = config.default_allowance_id
+    account = leave_balances.account_of(config, user, booked, allowance_id)
+    deductions = leave_balances.deductions(config, booked.leave, allowance_id)
     (balance,) = year_balances.of_years(account, deductions, today, today)
     department = config.departments.get(user.department_id or "")
     return PersonFacts(

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Literal
 
+from storage.base.allowance_values import Amount
 from storage.base.errors import (
     DomainError,
     FieldError,
@@ -50,9 +51,9 @@ class YearChange:
     """
 
     year: LeaveYear
-    before_half_days: int
+    before_half_days: Amount
     half_days: int
-    after_half_days: int
+    after_half_days: Amount
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -200,7 +201,7 @@ def preview(
         leave_type=assessment.leave_type,
         lines=counted_days.stored_lines(assessment.day_counts, assessment.counted_halves),
         total_half_days=counted_days.total_half_days(assessment.counted_halves),
-        years=_years(config, assessment, replaces),
+        years=_years(config, user, assessment, replaces),
         approvers=deciders,
         approved_because=reason,
         unreachable=unreachable,
@@ -248,7 +249,7 @@ def _bridge(
     today: date,
 ) -> Bridge | None:
     """The bridge beside leave from the allowance, which people plan; not beside sick leave."""
-    if not assessment.leave_type.deducts_allowance:
+    if assessment.allowance_id is None:
         return None
     window = free_days.window(assessment.span)
     counts = employment_by_date.count(config, user, window)
@@ -309,31 +310,32 @@ def _errors_of_edit(replaced: LeaveRequest, draft: Draft) -> list[DomainError]:
 
 
 def _years(
-    config: OrganisationConfig, assessment: Assessment, replaces: str | None
+    config: OrganisationConfig, user: User, assessment: Assessment, replaces: str | None
 ) -> list[YearChange]:
-    account, span = assessment.inputs.account, assessment.span
-    current = leave_balances.deducting(config, assessment.inputs.leave)
-    others = leave_balances.deducting(
-        config, (booked for booked in assessment.inputs.leave if booked.id != replaces)
+    """In the allowance that it draws on, or else in the default one, which stays as it is."""
+    span = assessment.span
+    allowance_id = assessment.allowance_id or config.default_allowance_id
+    account = leave_balances.account_of(config, user, assessment.booked, allowance_id)
+    current = leave_balances.deductions(config, assessment.booked.leave, allowance_id)
+    others = leave_balances.deductions(
+        config,
+        (booked for booked in assessment.booked.leave if booked.id != replaces),
+        allowance_id,
     )
     requested = Deduction(
         counted_halves=assessment.counted_halves, start_date=span.start_date, end_date=span.end_date
     )
-    planned = [*others, requested] if assessment.leave_type.deducts_allowance else others
+    draws = assessment.allowance_id is not None
+    planned = [*others, requested] if draws else others
     before = year_balances.of_years(account, current, span.start_date, span.end_date)
     after = year_balances.of_years(account, planned, span.start_date, span.end_date)
     changes = []
     for year_before, year_after in zip(before, after, strict=True):
-        year = year_before.year
         on = min(span.end_date, year_before.last_day)
-        needed = (
-            requested.half_days_in(year_before.first_day, year_before.last_day)
-            if assessment.leave_type.deducts_allowance
-            else 0
-        )
+        needed = requested.half_days_in(year_before.first_day, year_before.last_day) if draws else 0
         changes.append(
             YearChange(
-                year=year,
+                year=year_before.year,
                 before_half_days=year_before.remaining_half_days(on),
                 half_days=needed,
                 after_half_days=year_after.remaining_half_days(on),

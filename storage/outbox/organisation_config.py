@@ -15,12 +15,14 @@ their own request: names of people and leave types, working hours, time zones.
 from __future__ import annotations
 
 import secrets
-from dataclasses import dataclass
-from datetime import datetime
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import date, datetime
 from typing import Final
 
 from peewee import Case, Insert, Select, fn
 
+from storage.base.allowance_values import Allowance, AllowanceTerms
 from storage.base.calendar_values import HolidaySet
 from storage.base.errors import NotFound
 from storage.base.event_values import Webhook
@@ -30,6 +32,7 @@ from storage.db import rows
 from storage.db.compiled import NOT_NULL, Param, compiled
 from storage.db.database import Transaction, keep_configs
 from storage.db.tables import (
+    AllowanceRow,
     DepartmentRow,
     FeedChangesRow,
     FeedSequenceRow,
@@ -70,11 +73,33 @@ class OrganisationConfig:
     organisation: Organisation
     departments: dict[str, Department]
     leave_types: dict[str, LeaveType]
+    allowances: dict[str, Allowance]
     holiday_sets: dict[str, HolidaySet]
     holiday_categories: dict[str, tuple[str, ...]]
     overrides: dict[str, list[Override]]
     webhooks: list[Webhook]
     is_in_slack: bool
+
+    @property
+    def default_allowance_id(self) -> str:
+        return self.organisation.id
+
+    def allowance_of(self, leave_type_id: str, first_day: date) -> str | None:
+        """The allowance that leave of a type draws on which begins that day; None for none."""
+        return self.allowance_of_type(self.leave_types[leave_type_id], first_day)
+
+    def allowance_of_type(self, leave_type: LeaveType, first_day: date) -> str | None:
+        for use in reversed(leave_type.allowance_uses):
+            if use.valid_from is None or use.valid_from <= first_day:
+                return use.allowance_id
+        if not leave_type.deducts_allowance:
+            return None
+        return leave_type.allowance_id or self.default_allowance_id
+
+    def leave_type_as_of(self, leave_type: LeaveType, day: date) -> LeaveType:
+        """The type with the allowance that leave draws on which begins on the day."""
+        drawn_on = self.allowance_of_type(leave_type, day)
+        return replace(leave_type, allowance_id=drawn_on, deducts_allowance=drawn_on is not None)
 
     @property
     def leave_type_codes(self) -> tuple[str, ...]:
@@ -140,12 +165,42 @@ def _load(tx: Transaction, organisation_id: str) -> OrganisationConfig:
         organisation=organisation,
         departments={department.id: department for department in departments},
         leave_types={leave_type.id: leave_type for leave_type in leave_types},
+        allowances=allowances_of(
+            organisation,
+            map(rows.allowance, tx.select(AllowanceRow, organisation_id=organisation_id)),
+        ),
         holiday_sets=sets,
         holiday_categories={each.country_code: each.categories for each in sets.values()},
         overrides=overrides,
         webhooks=[*map(rows.webhook, tx.select(WebhookRow, **own))],
         is_in_slack=organisation.slack_team_id is not None and uninstalled is None,
     )
+
+
+def allowances_of(organisation: Organisation, stored: Iterable[Allowance]) -> dict[str, Allowance]:
+    """The allowances by id, the default one first."""
+    default = Allowance(
+        id=organisation.id,
+        name="Annual leave",
+        code="annual",
+        is_default=True,
+        is_archived=False,
+        earnable=False,
+        terms=(),
+        created_at=organisation.created_at,
+        updated_at=organisation.created_at,
+        version=0,
+    )
+    found = {default.id: default} | {allowance.id: allowance for allowance in stored}
+    first = AllowanceTerms(
+        id=organisation.id,
+        valid_from=None,
+        half_days_per_year=organisation.default_leave_allowance_half_days,
+        carry_over_half_days=organisation.carry_over_half_days,
+        carry_over_expiry_month=organisation.carry_over_expiry_month,
+    )
+    default = found[default.id]
+    return found | {default.id: replace(default, terms=(first, *default.terms))}
 
 
 _override: Final = rows.mapper(Override)

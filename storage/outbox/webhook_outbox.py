@@ -202,14 +202,15 @@ def event_body(
     now: datetime,
     amendment: CountedAmendment | None,
 ) -> EventBody:
-    leave_type = record(config.leave_types[request.leave_type_id])
+    leave_type = config.leave_types[request.leave_type_id]
+    shown = record(config.leave_type_as_of(leave_type, request.start_date))
     data: EventData = {
         **leave_request_record(request, amendment),
         "organisation_id": config.organisation.id,
         "sequence": request.version,
         "user": user_summary(requester),
         # As clients see it: the value itself has hidden fields.
-        "leave_type": leave_type,  # type: ignore[typeddict-item]
+        "leave_type": shown,  # type: ignore[typeddict-item]
     }
     return {"type": event_type, "timestamp": now, "data": data}
 

@@ -1,4 +1,4 @@
-"""Working days, public holidays and allowance on each date, of a person or of a country.
+"""Working days and public holidays on each date, of a person or of a country.
 
 What counts for a person is in their records. A record without a value of its own has the
 department's or the organisation's, as of today. Public holidays are those of the country's set,
@@ -27,9 +27,6 @@ from storage.rules.counted_days import (
     Holiday,
     Span,
 )
-from storage.rules.employment_terms import Entitlement, Grant
-
-AllowanceSource = Literal["user", "department", "organisation"]
 
 
 def working_days(config: OrganisationConfig, person: User | EmploymentRecord) -> tuple[str, ...]:
@@ -58,39 +55,6 @@ def count(config: OrganisationConfig, user: User, span: Span) -> list[DayCount]:
         for period in periods
         for day in _count(config, period.record, span, period.first_day, period.last_day)
     ]
-
-
-def entitlement(config: OrganisationConfig, user: User) -> Entitlement:
-    """What the person is granted over time."""
-    grants: tuple[Grant, ...]
-    if user.employment is None:
-        grants = (Grant(first_day=date.min, half_days=granted_half_days(config, user)[0]),)
-    else:
-        grants = tuple(
-            Grant(
-                first_day=employment_terms.begin(record),
-                half_days=granted_half_days(config, record)[0],
-            )
-            for record in employment_terms.records_of(user)
-        )
-    return Entitlement(
-        grants=grants,
-        start_date=user.start_date,
-        end_date=user.end_date,
-        earlier=user.earlier_periods,
-    )
-
-
-def granted_half_days(
-    config: OrganisationConfig, person: User | EmploymentRecord
-) -> tuple[int, AllowanceSource]:
-    """The allowance of a whole leave year: the record's, the department's or the organisation's."""
-    if person.leave_allowance_half_days is not None:
-        return person.leave_allowance_half_days, "user"
-    department = config.departments.get(person.department_id or "")
-    if department is not None and department.default_leave_allowance_half_days is not None:
-        return department.default_leave_allowance_half_days, "department"
-    return config.organisation.default_leave_allowance_half_days, "organisation"
 
 
 def _count(

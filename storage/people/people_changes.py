@@ -103,7 +103,7 @@ def _new(values: Checked, status: UserStatus, now: datetime) -> User:
     empty: Checked = dict.fromkeys(field_names(User))
     defaults = {"role": "member", "id": new_id(now)}
     fixed: Checked = {"status": status, "created_at": now, "updated_at": now, "version": 1}
-    fixed["earlier_periods"] = ()
+    fixed["earlier_periods"] = fixed["figures"] = ()
     return User(**empty | defaults | values | fixed)
 
 
@@ -178,6 +178,16 @@ def audited(user: User) -> dict[str, object]:
     shown = {name: value for name, value in as_dict(user).items() if name not in _NOT_AUDITED}
     if not user.earlier_periods:
         del shown["earlier_periods"]
+    del shown["figures"]
+    if user.figures:
+        shown["allowances"] = [
+            {
+                "allowance_id": figure.allowance_id,
+                "valid_from": figure.valid_from,
+                "days_per_year": days_or_none(figure.half_days),
+            }
+            for figure in user.figures
+        ]
     if user.employment is not None:
         shown["employment"] = [
             {

@@ -71,6 +71,7 @@ CHECKS: Final[Mapping[str, fields.Check]] = {
     "emoji": fields.optional(_emoji),
     "requires_approval": fields.boolean,
     "deducts_allowance": fields.boolean,
+    "allowance_id": fields.unchecked,
     "allow_overdraft": fields.boolean,
     "is_paid": fields.boolean,
     "is_private": fields.boolean,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from calendar import isleap
+from calendar import isleap, monthrange
 from dataclasses import dataclass
 from datetime import MAXYEAR, MINYEAR, date, timedelta
 from typing import Final
@@ -97,6 +97,15 @@ def leave_years_touched(rule: LeaveYearRule, first_day: date, last_day: date) ->
     while years[-1].last_day < last_day:
         years.append(leave_year_containing(rule, years[-1].last_day + timedelta(days=1)))
     return years
+
+
+def months_after(day: date, months: int) -> date:
+    """The same day of a later month, or its last day if it is shorter; at most the last date."""
+    years, month = divmod(day.month - 1 + months, 12)
+    if day.year + years > MAXYEAR:
+        return date.max
+    last_day = monthrange(day.year + years, month + 1)[1]
+    return date(day.year + years, month + 1, min(day.day, last_day))
 
 
 def _anchor(rule: LeaveYearRule) -> tuple[int, int]:

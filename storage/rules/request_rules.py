@@ -8,6 +8,7 @@ from datetime import date
 from typing import Final
 
 from storage.base import texts
+from storage.base.allowance_values import AllowanceTerms, Amount
 from storage.base.errors import (
     FieldError,
     HalfDays,
@@ -17,9 +18,9 @@ from storage.base.errors import (
     Sentence,
 )
 from storage.base.leave_values import LeaveRequest, LeaveType
-from storage.base.values import Caller
+from storage.base.values import Caller, EmploymentPeriod
 from storage.rules.counted_days import DayCount, Span
-from storage.rules.leave_years import LeaveYear
+from storage.rules.leave_years import LeaveYear, months_after
 
 MAX_YEARS: Final = 2
 MAX_REASON_LENGTH: Final = 1_000
@@ -203,29 +204,70 @@ def check_cover_given(leave_type: LeaveType, cover_user_id: str | None) -> None:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class YearDemand:
-    """The allowance that a leave year has left before a request, and the amount that it needs."""
+    """What a leave year has left of an allowance before a request, and the amount that it needs.
+
+    It may be overdrawn by ``overdraft_half_days``. ``later_leave`` are the first and last day of
+    leave that would no longer be covered, if that decides what remains.
+    """
 
     year: LeaveYear
-    remaining_half_days: int
-    needed_half_days: int
+    remaining_half_days: Amount
+    needed_half_days: Amount
+    overdraft_half_days: int = 0
+    later_leave: tuple[date, date] | None = None
 
 
-def check_allowance(demands: Iterable[YearDemand], *, allow_overdraft: bool) -> None:
+def check_available(
+    terms: AllowanceTerms, periods: Sequence[EmploymentPeriod], start_date: date
+) -> None:
+    """Refuses leave before the allowance may be taken.
+
+    Raises InvalidInput ``not_available_yet``.
+    """
+    hired_on = next(
+        (
+            period.start_date
+            for period in reversed(periods)
+            if period.start_date is not None and period.start_date <= start_date
+        ),
+        None,
+    )
+    if terms.available_after_months is None or hired_on is None:
+        return
+    first_day = months_after(hired_on, terms.available_after_months)
+    if start_date < first_day:
+        raise InvalidInput.of(
+            "start_date",
+            "not_available_yet",
+            "This leave can be taken from {first_day} on. Choose that day or a later one.",
+            first_day=first_day,
+        )
+
+
+def check_allowance(
+    demands: Iterable[YearDemand], *, allow_overdraft: bool, allowance_name: str | None = None
+) -> None:
     """Raises InsufficientAllowance for the first leave year with too little left.
 
-    Ignores years of which the request needs nothing, even overdrawn ones.
+    Ignores years of which the request needs nothing, even overdrawn ones. ``allowance_name`` is
+    that of an allowance other than the default.
     """
     if allow_overdraft:
         return
     for demand in demands:
         if is_short(demand):
             raise InsufficientAllowance(
-                demand.remaining_half_days, demand.needed_half_days, demand.year.name
+                demand.remaining_half_days,
+                demand.needed_half_days,
+                demand.year.name,
+                allowance_name=allowance_name,
+                later_leave=demand.later_leave,
             )
 
 
 def is_short(demand: YearDemand) -> bool:
-    return demand.needed_half_days > max(demand.remaining_half_days, 0)
+    left = demand.remaining_half_days + demand.overdraft_half_days
+    return demand.needed_half_days > max(left, 0)
 
 
 def checked_override(reason: str | None, *, user_id: str | None, by: Caller) -> str | None:

@@ -85,6 +85,9 @@ class Client:
     def post(self, path: str, key: str | None = None, **more: Any) -> httpx.Response:
         return self.request("POST", path, key=key, **more)
 
+    def put(self, path: str, key: str | None = None, **more: Any) -> httpx.Response:
+        return self.request("PUT", path, key=key, **more)
+
     def patch(self, path: str, key: str | None = None, **more: Any) -> httpx.Response:
         return self.request("PATCH", path, key=key, **more)
 

@@ -37,6 +37,7 @@ REQUEST_ID: Final = "the-same-for-all"
 
 # Where the documented example does not fit the organisation below.
 BODIES: Final[Mapping[str, Any]] = {
+    "allowances.update": {"name": "Volunteer work"},
     # The person is not archived, and only archived people are hired again.
     "users.restore": {"start_date": None},
     # The example counts from a later day, so the answer would not show it.
@@ -107,8 +108,14 @@ def things(client: Client, database: Database) -> Things:
     client.post(f"/api/v1/webhooks/{webhook}/test", key)
     (ping,) = client.get(f"/api/v1/webhooks/{webhook}/deliveries", key).json()["data"]
     hedy = a_person(database, acme, first_name="Hedy")
+    volunteering = create("allowances", {"name": "Community work", "days_per_year": 2})
+    later = {"days_per_year": 3, "effective_from": "2027-01-01"}
+    client.patch(f"/api/v1/allowances/{volunteering}", key, json=later)
+    terms = client.get(f"/api/v1/allowances/{volunteering}/terms", key).json()["data"]
     ids = {
         "users": hedy.id,
+        "allowances": volunteering,
+        "terms": terms[-1]["id"],
         "adjustments": create(
             f"users/{hedy.id}/adjustments", {"days": 2, "reason": "Overtime", "leave_year": 2026}
         ),
@@ -173,6 +180,7 @@ def id_for(field: str, there: Things) -> str:
         "subject": "users",
         "department": "departments",
         "leave_type": "leave-types",
+        "allowance": "allowances",
         "replaces": "leave-requests",
     }[kind]
     return there.ids[segment]

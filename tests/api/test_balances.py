@@ -34,6 +34,7 @@ def test_a_balance_shows_lines_that_add_up(client: Client, team: Team, database:
 
     assert balance == {
         "user_id": team.ada.id,
+        "allowance_id": team.acme.id,
         "on": "2026-06-01",
         "working_days": ["monday", "tuesday", "wednesday", "thursday", "friday"],
         "leave_year": {"name": "2026", "first_day": "2026-01-01", "last_day": "2026-12-31"},

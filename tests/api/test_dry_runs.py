@@ -101,7 +101,12 @@ def test_a_dry_run_warns_of_what_the_change_concerns_too(
             {"default_leave_allowance": 40},
             "other_balances_change",
         ),
-        ("PATCH", annual, {"deducts_allowance": False}, "all_years_change"),
+        (
+            "PATCH",
+            annual,
+            {"deducts_allowance": False, "effective_from": "2026-01-01"},
+            "all_years_change",
+        ),
         (
             "POST",
             f"{SETS}/{set_id}/overrides",

@@ -27,7 +27,7 @@ HOW = "Explain it in storage/base/errors/field_codes.py, then run `make docs`."
 # REST, where a schema or another rule refuses such a value first.
 NOT_IN_REST = {
     *("invalid_slug", "not_a_boolean", "unknown_frequency", "unknown_half", "user_not_active"),
-    *("unknown_leave_year_type", "unknown_locale", "unknown_role"),
+    *("unknown_granting", "unknown_leave_year_type", "unknown_locale", "unknown_role"),
 }
 # Modules whose errors REST never sends.
 WITHOUT_REST = ("bot/", "storage/operations/", "storage/workspaces/")

@@ -31,6 +31,7 @@ def config_of(working_days: tuple[str, ...]) -> OrganisationConfig:
         organisation=organisation,
         departments={},
         leave_types={},
+        allowances={},
         holiday_sets={},
         holiday_categories={},
         overrides={},

@@ -317,7 +317,7 @@ def test_a_type_that_stops_using_the_allowance_is_confirmed(world: World) -> Non
     confirmation = confirmation_of(world, form, {"flags": ["requires_approval"]})
 
     assert (
-        "All leave of this type will stop using the allowance, in past leave years too.\n"
+        "Leave of this type that begins today or later will not use any allowance.\n"
         "1 person's balance will change.\n"
         "• Ada Lovelace, 2026: 22 → 25 days left"
     ) in confirmation.visible_text

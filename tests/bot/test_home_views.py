@@ -25,6 +25,7 @@ from storage.workspaces.setup_checklist import Checklist, Step
 from storage.workspaces.slack_workspaces import PageCursors
 from tests.bot.test_calendar_views import charts
 from tests.bot.test_views import NOW, REQUEST_ID, absent_colleagues, leave_type, text, user
+from tests.builders import an_allowance
 
 CURSOR = "c" * 400
 FULL_CHECKLIST = Checklist(
@@ -42,6 +43,7 @@ def balance(entitled: int, taken: int, pending: int, lapsing: int = 0) -> Balanc
     until = date(2026, 6, 30) if lapsing else None
     return Balance(
         user_id="u",
+        allowance=an_allowance(),
         on=NOW.date(),
         working_days=(),
         year=year,

@@ -220,4 +220,4 @@ def test_two_processes_that_start_at_once_both_get_the_organisation(database: Da
 
 def _organisation(world: World) -> Organisation:
     # Read again: `world.acme.organisation` is the value at the test's start.
-    return world.database.read_now(organisations.get, by=world.acme.caller)
+    return world.database.read_now(organisations.get, by=world.acme.caller, now=world.clock())

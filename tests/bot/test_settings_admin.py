@@ -32,7 +32,7 @@ def person(world: World, who: str) -> User:
 
 
 def organisation(world: World) -> Organisation:
-    return world.database.read_now(organisations.get, by=world.acme.caller)
+    return world.database.read_now(organisations.get, by=world.acme.caller, now=world.clock())
 
 
 def departments_of(world: World) -> list[Department]:

@@ -9,6 +9,7 @@ import pytest
 
 from bot.base import ids
 from storage.admin import departments, organisations, people
+from storage.base.allowance_values import Amount
 from storage.base.values import User
 from storage.leave import ledgers
 from tests.bot import test_settings_access
@@ -29,7 +30,7 @@ def choose(world: World, view: View, who: str, choice: str) -> View:
     return test_settings_access.choose(world, ADMIN, view, "settings.people.menu", value)
 
 
-def days_left(world: World, who: str) -> float:
+def days_left(world: World, who: str) -> Amount | float:
     user_id = world.people[who].id
     balance = world.database.read_now(
         ledgers.balance, user_id, on=None, by=world.acme.caller, now=world.clock()
@@ -159,7 +160,9 @@ def test_the_working_week_of_the_organisation_has_a_row_for_each_day(world: Worl
     halves = {"working_days/friday": "friday:am", "working_days/saturday": "saturday"}
     accepted = world.slack.submit(ADMIN, form, every_day_off | halves)
 
-    organisation = world.database.read_now(organisations.get, by=world.acme.caller)
+    organisation = world.database.read_now(
+        organisations.get, by=world.acme.caller, now=world.clock()
+    )
     assert refused.errors == {"working_days/monday": "Choose at least one working day."}
     assert accepted.errors == {}
     assert organisation.working_days == ("friday:am", "saturday")

@@ -50,6 +50,7 @@ from storage.rules import holiday_calendar
 from storage.rules.counted_days import WEEKDAYS
 from storage.rules.leave_years import LeaveYear
 from tests.bot.test_views import NOW, REQUEST_ID, leave_type, text, user
+from tests.builders import an_allowance
 
 CURSOR = "c" * 400
 CURSORS = st.sampled_from([None, CURSOR])
@@ -131,6 +132,7 @@ def a_balance(half_days: int, reason: str) -> Balance:
     )
     return Balance(
         user_id=REQUEST_ID,
+        allowance=an_allowance(),
         on=year.first_day,
         working_days=(),
         year=year,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any, TypeVar
 
+from storage.base.allowance_values import Amount
 from storage.base.event_values import AuditEntry
 from storage.base.leave_values import Amendment, LeaveRequest
 from storage.base.values import Caller, User
@@ -133,7 +134,7 @@ class Case:
             for request in self.approved()
         ]
 
-    def remaining_half_days(self) -> int:
+    def remaining_half_days(self) -> Amount:
         balance = self.database.read_now(
             ledgers.balance, self.ada.id, on=MONDAY, by=self.by, now=NOW
         )

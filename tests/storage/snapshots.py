@@ -9,6 +9,7 @@ from functools import lru_cache
 from itertools import combinations, pairwise
 from typing import Any, Final
 
+from storage.base.allowance_values import Amount
 from storage.base.calendar_values import Absence
 from storage.base.leave_values import Amendment, LeaveRequest
 from storage.base.values import Caller, User
@@ -283,7 +284,7 @@ def _half_days_until(day: date, leave: LeaveRequest | BookedLeave, year: LeaveYe
     )
 
 
-def _sum(balance: Balance, *types: str) -> int:
+def _sum(balance: Balance, *types: str) -> Amount:
     return sum(line.half_days for line in balance.lines if line.type in types)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from storage.admin import departments, people
+from storage.base.allowance_values import Amount
 from storage.base.errors import InUse, InvalidInput, NameTaken, NotFound
 from storage.db import locks
 from storage.db.database import Database
@@ -16,7 +17,7 @@ from storage.db.pages import PageOf
 from storage.db.tables import DepartmentRow
 from storage.leave import ledgers
 from storage.outbox import audit, organisation_config
-from storage.people import department_rows, people_rows
+from storage.people import allowance_terms, department_rows, people_rows
 from storage.rules import employment_terms
 from tests.builders import (
     NOW,
@@ -41,11 +42,20 @@ def test_a_change_is_stored_and_visible(database: Database, acme: Acme) -> None:
     changes: dict[str, Any] = {"name": "Research", "default_leave_allowance_half_days": None}
     after = acme.write(departments.update, department.id, changes, now=LATER)
 
-    assert after == replace(department, **changes, updated_at=LATER, version=2)
-    assert (
-        database.read_now(organisation_config.of_organisation, acme.id).departments[department.id]
-        == after
-    )
+    assert replace(after, figures=()) == replace(department, **changes, updated_at=LATER, version=2)
+    config = database.read_now(organisation_config.of_organisation, acme.id)
+    stored = config.departments[department.id]
+    assert allowance_terms.department_as_of(config, stored, LATER.date()) == after
+    newest = audit_entries(database, acme.caller)[0]
+    assert (newest.action, newest.subject_id) == ("department.updated", department.id)
+    assert newest.changes == {
+        "name": {"before": "Engineering", "after": "Research"},
+        "default_leave_allowance": {"before": 25, "after": None},
+        "later_leave_allowances": {
+            "before": None,
+            "after": [{"valid_from": "2026-01-01", "by_leave_year": False, "days": None}],
+        },
+    }
 
 
 @pytest.mark.parametrize("name", ["Research", " RESEARCH ", "research"])
@@ -176,7 +186,7 @@ def test_former_members_keep_the_allowance_of_a_deleted_department(database: Dat
     leaves = {"department_id": None, "effective_from": date(2026, 4, 1)}
     acme.write(people.update, ada.id, leaves, now=LATER)
 
-    def remaining_half_days() -> int:
+    def remaining_half_days() -> Amount:
         balance = acme.read(ledgers.balance, ada.id, on=None, now=LATER)
         return balance.remaining_half_days
 

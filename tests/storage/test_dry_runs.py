@@ -13,6 +13,7 @@ from typing import Any, Final
 import pytest
 
 from storage.admin import (
+    allowances,
     departments,
     employment_records,
     holiday_overrides,
@@ -24,6 +25,7 @@ from storage.admin import (
 )
 from storage.admin.effects import Effects, EffectsRecorder
 from storage.admin.holiday_overrides import NewOverride
+from storage.base.allowance_values import Amount
 from storage.base.errors import NameTaken
 from storage.base.leave_values import LeaveRequest
 from storage.base.values import User
@@ -74,7 +76,29 @@ class Scene:
 
 
 # By the id of the operation and a label of the change.
+def _future_terms(scene: Scene) -> str:
+    """The id of terms of the default allowance that count from next year on."""
+    acme = scene.acme
+    changes = {"half_days_per_year": 60}
+    day = date(2027, 1, 1)
+    shown = acme.write(allowances.update, acme.id, changes, effective_from=day, now=NOW)
+    terms: str = shown.allowance.terms[-1].id
+    return terms
+
+
 CHANGES: Final[dict[tuple[str, str], Callable[[Scene], Change]]] = {
+    ("allowances.update", "days"): lambda scene: partial(
+        allowances.update, allowance_id=scene.acme.id, changes={"half_days_per_year": 6}
+    ),
+    ("allowances.delete_terms", "future"): lambda scene: partial(
+        allowances.delete_terms, allowance_id=scene.acme.id, terms_id=_future_terms(scene)
+    ),
+    ("allowances.put_figure", "default"): lambda scene: partial(
+        allowances.set_figure,
+        user_id=scene.ada.id,
+        allowance_id=scene.acme.id,
+        half_days=3,
+    ),
     ("users.update", "days"): lambda scene: partial(
         people.update,
         user_id=scene.ada.id,
@@ -245,7 +269,7 @@ def without_new_ids(effects: Effects) -> str:
     return re.sub(r"(Employment\w*)\(id='[^']+'", r"\1(", repr(effects))
 
 
-def balances(acme: Acme) -> dict[tuple[str, date], int]:
+def balances(acme: Acme) -> dict[tuple[str, date], Amount]:
     """Everyone's remaining half-days of this leave year and the next."""
     return {
         (user.id, on): acme.read(ledgers.balance, user.id, on=on, now=LATER).remaining_half_days

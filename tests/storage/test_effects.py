@@ -15,6 +15,7 @@ from storage.admin import (
     people,
 )
 from storage.admin.effects import Effects
+from storage.base.allowance_values import Amount
 from storage.base.values import User
 from storage.db.database import Database, Transaction
 from storage.leave import ledgers
@@ -35,7 +36,7 @@ LATER = NOW + timedelta(hours=1)
 NEXT_YEAR = date(2027, 1, 1)
 
 Change = Callable[..., Any]
-Remaining = dict[tuple[str, date], int]
+Remaining = dict[tuple[str, date], Amount]
 
 
 def remaining(

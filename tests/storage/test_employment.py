@@ -22,6 +22,7 @@ from storage.admin import (
     people_status,
 )
 from storage.admin.daily_changes import Due
+from storage.base.allowance_values import Amount
 from storage.base.errors import DomainError
 from storage.base.leave_values import HalfDay, LeaveRequest
 from storage.base.values import User
@@ -29,7 +30,7 @@ from storage.db.database import Database
 from storage.leave import decisions, leave_requests, leave_rows, ledgers
 from storage.leave.drafts import Draft
 from storage.outbox import organisation_config
-from storage.people import employment_by_date, holiday_sets, people_rows
+from storage.people import allowance_terms, employment_by_date, holiday_sets, people_rows
 from storage.rules import counted_days, employment_terms
 from tests import outside
 from tests.builders import (
@@ -73,7 +74,7 @@ def person(database: Database, acme: Acme, user: User) -> User:
     return database.read_now(people_rows.get, user.id, by=acme.caller)
 
 
-def remaining(database: Database, acme: Acme, user: User, on: date = TODAY) -> float:
+def remaining(database: Database, acme: Acme, user: User, on: date = TODAY) -> Amount | float:
     balance = database.read_now(ledgers.balance, user.id, on=on, by=acme.caller, now=NOW)
     assert sum(line.half_days for line in balance.lines) == balance.remaining_half_days
     return balance.remaining_half_days / 2
@@ -703,9 +704,7 @@ def check_leave_and_balance(database: Database, acme: Acme, ada: User) -> None:
         assert ada.start_date is None or request.start_date >= ada.start_date
     days_of_year = [date(2026, 1, 1) + timedelta(days=number) for number in range(365)]
     granted = sum(
-        employment_by_date.granted_half_days(
-            config, employment_terms.on(employment_terms.records_of(ada), day)
-        )[0]
+        allowance_terms.figure_on(config, ada, config.default_allowance_id, day).half_days
         for day in days_of_year
         if (ada.start_date or day) <= day <= (ada.end_date or day)
     )

@@ -11,12 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from storage.base.allowance_values import Amount
 from storage.base.values import EmploymentRecord, Organisation, User
+from storage.outbox import organisation_config
 from storage.outbox.organisation_config import OrganisationConfig
 from storage.people import employment_by_date
-from storage.rules import counted_days, employment_terms
+from storage.rules import counted_days, employment_terms, entitlements
 from storage.rules.counted_days import Span
-from storage.rules.employment_terms import Entitlement, Grant, Step
+from storage.rules.entitlements import Entitlement, Grant, Step
 from storage.rules.leave_years import LeaveYear
 from tests.spans import any_span
 from tests.values import LONG_AGO
@@ -54,6 +56,7 @@ CONFIG = OrganisationConfig(
     organisation=ORGANISATION,
     departments={},
     leave_types={},
+    allowances=organisation_config.allowances_of(ORGANISATION, []),
     holiday_sets={},
     holiday_categories={},
     overrides={},
@@ -93,13 +96,13 @@ ADA = User(
 )
 
 
-def granted(half_days: int, first_day: date = date.min) -> Grant:
+def granted(half_days: Amount, first_day: date = date.min) -> Grant:
     return Grant(first_day=first_day, half_days=half_days)
 
 
-def prorated(*grants: Grant, start: date | None = None, end: date | None = None) -> int:
+def prorated(*grants: Grant, start: date | None = None, end: date | None = None) -> Amount:
     entitlement = Entitlement(grants=grants, start_date=start, end_date=end)
-    return employment_terms.of_year(entitlement, YEAR_2026).prorated_half_days
+    return entitlements.of_year(entitlement, YEAR_2026).prorated_half_days
 
 
 @pytest.mark.parametrize(
@@ -148,7 +151,7 @@ def test_a_prorated_amount_never_exceeds_the_allowance_and_falls_with_every_day(
 
 def test_a_year_with_two_allowances_is_rounded_once() -> None:
     # 151 days of 25 and 214 days of 15: 10.34 + 8.79 = 19.14 days. Rounded each, it would be 20.
-    year = employment_terms.of_year(Entitlement(grants=(granted(50), granted(30, JUNE))), YEAR_2026)
+    year = entitlements.of_year(Entitlement(grants=(granted(50), granted(30, JUNE))), YEAR_2026)
 
     assert (year.granted_half_days, year.prorated_half_days) == (50, 39)
     assert year.steps == (Step(kind="change", day=JUNE, half_days=-11),)
@@ -162,7 +165,7 @@ def test_a_year_explains_its_start_change_and_end_in_order() -> None:
         end_date=end,
     )
 
-    year = employment_terms.of_year(entitlement, YEAR_2026)
+    year = entitlements.of_year(entitlement, YEAR_2026)
 
     # 120 days of 50 and 122 days of 30.
     assert year.prorated_half_days == ceil((120 * 50 + 122 * 30) / 365)
@@ -189,8 +192,8 @@ def test_cutting_a_grant_in_two_equal_ones_changes_nothing(
     halves = granted(earlier[-1].half_days, cut)
     entitlement = Entitlement(grants=grants, start_date=start, end_date=end)
 
-    whole = employment_terms.of_year(entitlement, YEAR_2026)
-    in_two = employment_terms.of_year(
+    whole = entitlements.of_year(entitlement, YEAR_2026)
+    in_two = entitlements.of_year(
         replace(entitlement, grants=(*earlier, halves, *later)), YEAR_2026
     )
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from storage.admin import organisation_settings
+from storage.base.allowance_values import Amount
 from storage.base.errors import InsufficientRole, NotFound
 from storage.base.leave_values import Adjustment
 from storage.base.values import User
@@ -47,7 +48,7 @@ def an_adjustment(database: Database, acme: Acme, user: User, **more: Any) -> Ad
     return database.write_now(adjustments.add, user.id, by=acme.caller, now=NOW, **values)
 
 
-def shown(balance: Balance) -> list[tuple[str, int]]:
+def shown(balance: Balance) -> list[tuple[str, Amount]]:
     return [(line.type, line.half_days) for line in balance.lines]
 
 

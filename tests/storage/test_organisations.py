@@ -131,7 +131,7 @@ def test_settings_change_and_are_audited(database: Database, acme: Acme) -> None
 
     assert (after.name, after.working_days) == ("Acme Ltd", ("monday", "friday:am"))
     assert (after.default_leave_allowance_half_days, after.updated_at) == (61, LATER)
-    assert database.read_now(organisations.get, by=acme.caller) == after
+    assert database.read_now(organisations.get, by=acme.caller, now=LATER) == after
     newest = audit_entries(database, acme.caller)[0]
     assert newest.action == "organisation.updated"
     assert newest.changes["name"] == {"before": "Acme", "after": "Acme Ltd"}
@@ -165,7 +165,7 @@ def test_wrong_settings_are_refused(
         updated(database, acme, **changes)
 
     assert [(error.pointer, error.code) for error in refusal.value.errors] == [(pointer, code)]
-    assert database.read_now(organisations.get, by=acme.caller) == acme.organisation
+    assert database.read_now(organisations.get, by=acme.caller, now=LATER) == acme.organisation
 
 
 def test_a_month_that_makes_the_stored_day_impossible_is_rejected(database: Database) -> None:

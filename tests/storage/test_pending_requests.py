@@ -12,6 +12,7 @@ import pytest
 
 from storage.admin import daily_changes, people
 from storage.admin.daily_changes import Due
+from storage.base.allowance_values import Amount
 from storage.base.errors import InsufficientAllowance, InvalidInput, OverrideNotAllowed
 from storage.base.leave_values import LeaveRequest
 from storage.base.values import Caller, User
@@ -83,7 +84,7 @@ class Case:
             now=NOW,
         )
 
-    def remaining_days(self) -> float:
+    def remaining_days(self) -> Amount | float:
         balance = self.database.read_now(
             ledgers.balance, self.ada.id, on=MONDAY, by=self.by, now=NOW
         )

@@ -10,15 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storage.admin import people, people_status
+from storage.base.allowance_values import AllowanceTerms, Amount
 from storage.base.errors import InsufficientAllowance
 from storage.base.values import EmploymentPeriod, User
 from storage.db.database import Database
 from storage.leave import adjustments, ledgers
 from storage.rules import employment_terms, year_balances
 from storage.rules.counted_days import Span
-from storage.rules.employment_terms import Entitlement, Grant
+from storage.rules.entitlements import Entitlement, Grant
 from storage.rules.leave_years import LeaveYearRule
-from storage.rules.year_balances import Account, Adjusted, CarryOver, Deduction
+from storage.rules.year_balances import Account, Adjusted, Deduction, TermsFrom
 from tests.builders import (
     NOW,
     Acme,
@@ -103,9 +104,19 @@ def an_account(
             earlier=tuple(EmploymentPeriod(start_date=a, end_date=b) for a, b in earlier),
         ),
         adjustments=adjusted,
-        carry_over=CarryOver(max_half_days=carried, expiry_month=None, recorded_from=FIRST_DAY)
-        if carried
-        else None,
+        terms=(
+            TermsFrom(
+                first_day=date.min,
+                terms=AllowanceTerms(
+                    id="first",
+                    valid_from=None,
+                    half_days_per_year=granted,
+                    carry_over_half_days=carried,
+                ),
+            ),
+        ),
+        recorded_from=FIRST_DAY,
+        passes_from=FIRST_DAY if carried else None,
     )
 
 
@@ -190,10 +201,14 @@ def restored(database: Database, acme: Acme, user: User, start_date: date | None
     return acme.write(people.restore, user.id, start_date=start_date)
 
 
-def lines_on(database: Database, acme: Acme, user: User, on: date) -> list[tuple[str, float]]:
+def lines_on(
+    database: Database, acme: Acme, user: User, on: date
+) -> list[tuple[str, Amount | float]]:
     balance = acme.read(ledgers.balance, user.id, on=on, now=NOW)
     assert sum(line.half_days for line in balance.lines) == balance.remaining_half_days
-    lines = [(line.type, line.half_days / 2) for line in balance.lines]
+    lines: list[tuple[str, Amount | float]] = [
+        (line.type, line.half_days / 2) for line in balance.lines
+    ]
     return [*lines, ("remaining", balance.remaining_half_days / 2)]
 
 

@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from storage.admin import organisation_settings
+from storage.base.allowance_values import Amount
 from storage.base.errors import DomainError, InsufficientRole, NotFound
 from storage.base.leave_values import LeaveRequest
 from storage.base.values import User, as_dict
@@ -279,6 +280,13 @@ patterns = st.lists(
 near = st.dates(date(2026, 9, 1), date(2027, 4, 30))
 half_days = st.sampled_from([None, "am", "pm"])
 codes_of_types = st.sampled_from(["annual", "annual", "sick", "flexible"])
+
+
+def _without_month_of_anniversaries(settings: dict[str, Any]) -> dict[str, Any]:
+    is_refused = settings["leave_year_type"] == "anniversary"
+    return settings | ({"carry_over_expiry_month": None} if is_refused else {})
+
+
 cases = st.builds(
     Case,
     settings=st.fixed_dictionaries(
@@ -291,7 +299,7 @@ cases = st.builds(
             "carry_over_half_days": st.sampled_from([0, 4, 20]),
             "carry_over_expiry_month": st.none() | st.integers(1, 12),
         }
-    ),
+    ).map(_without_month_of_anniversaries),
     person=st.fixed_dictionaries(
         {
             "start_date": st.none() | st.sampled_from([date(2024, 2, 29), date(2026, 10, 15)]),
@@ -313,7 +321,7 @@ cases = st.builds(
 )
 
 
-def remaining(database: Database, acme: Acme, user: User, days_of: list[date]) -> list[int]:
+def remaining(database: Database, acme: Acme, user: User, days_of: list[date]) -> list[Amount]:
     remaining = []
     for day in days_of:
         balance = acme.read(ledgers.balance, user.id, on=day, now=NOW)
@@ -343,7 +351,7 @@ def prepared(database: Database, case: Case) -> tuple[Acme, User, LeaveRequest |
     return acme, ada, replaced
 
 
-def half_days_of(change: YearChange) -> tuple[int, int, int]:
+def half_days_of(change: YearChange) -> tuple[Amount, int, Amount]:
     """What remains of the leave year before, the deduction, and what remains after."""
     return change.before_half_days, change.half_days, change.after_half_days
 

@@ -10,10 +10,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from storage.base.allowance_values import AllowanceTerms
 from storage.rules import counted_days, leave_years, year_balances
-from storage.rules.employment_terms import Entitlement, Grant
+from storage.rules.entitlements import Entitlement, Grant
 from storage.rules.leave_years import LeaveYearRule
-from storage.rules.year_balances import Account, Adjusted, CarryOver, Deduction, LeaveYearBalance
+from storage.rules.year_balances import (
+    Account,
+    Adjusted,
+    Deduction,
+    LeaveYearBalance,
+    TermsFrom,
+)
 
 CALENDAR = LeaveYearRule(type="calendar", month=1, day=1)
 RECORDED_FROM = date(2026, 2, 1)
@@ -28,12 +35,12 @@ def an_account(
     recorded_from: date = RECORDED_FROM,
     adjusted: dict[int, int] | None = None,
 ) -> Account:
-    carry_over = (
-        CarryOver(
-            max_half_days=max_half_days, expiry_month=expiry_month, recorded_from=recorded_from
-        )
-        if max_half_days
-        else None
+    terms = AllowanceTerms(
+        id="first",
+        valid_from=None,
+        half_days_per_year=granted_half_days,
+        carry_over_half_days=max_half_days,
+        carry_over_expiry_month=expiry_month,
     )
     return Account(
         rule=rule,
@@ -45,7 +52,9 @@ def an_account(
             Adjusted(id=str(year), leave_year=year, half_days=half_days, made_on=RECORDED_FROM)
             for year, half_days in (adjusted or {}).items()
         ),
-        carry_over=carry_over,
+        terms=(TermsFrom(first_day=date.min, terms=terms),),
+        recorded_from=recorded_from,
+        passes_from=recorded_from if max_half_days else None,
     )
 
 
@@ -218,7 +227,7 @@ def test_every_balance_adds_up_and_no_carry_over_exceeds_its_bounds(
     account: Account, leave_taken: list[Deduction]
 ) -> None:
     balances = everything(account, leave_taken)
-    limit = account.carry_over.max_half_days if account.carry_over else 0
+    limit = account.terms[0].terms.carry_over_half_days or 0
 
     for before, balance in zip([None, *balances], balances, strict=False):
         remaining = 0 if before is None else max(before.final_half_days, 0)

@@ -342,4 +342,36 @@ FIELD_CODES: Final[Mapping[str, tuple[str, str]]] = {
         "The value has the wrong type, for example text instead of a number.",
         "Send numbers, true, false and null without quotation marks.",
     ),
+    "contradicts_deducts_allowance": (
+        "The fields `deducts_allowance` and `allowance_id` contradict each other.",
+        "Send `allowance_id` alone: an allowance, or null for leave that draws on none.",
+    ),
+    "invalid_days": (
+        "The number of days is negative, more than 366, or has more than two decimals.",
+        "Use a number such as 25 or 16.8.",
+    ),
+    "not_available_yet": (
+        "The allowance may not be taken before so many months of employment.",
+        "Choose the day that `detail` names or a later one.",
+    ),
+    "not_with_anniversaries": (
+        "People's leave years begin on different days, so carried days cannot expire with a month.",
+        "Set `carry_over_expires_after_months` of the default allowance instead.",
+    ),
+    "tenure_not_rising": (
+        "The steps of `by_tenure` are not in the order of years, or one is there twice.",
+        "Sort them by `after_years`, each once.",
+    ),
+    "too_many_tenure_steps": (
+        "The field `by_tenure` has more than 20 steps.",
+        "Use fewer steps.",
+    ),
+    "unknown_allowance": (
+        "There is no allowance with this id in use.",
+        "Use one from `GET /api/v1/allowances`.",
+    ),
+    "unknown_granting": (
+        "Days are granted `yearly` or `monthly`.",
+        "Use one of these words.",
+    ),
 }

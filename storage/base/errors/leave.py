@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import date
 
+from storage.base.allowance_values import Amount
 from storage.base.errors.general import Conflict, DomainError, Forbidden
 from storage.base.errors.sentences import HalfDays, Sentence
 from storage.base.leave_values import LeaveStatus
@@ -154,7 +155,8 @@ class OverlappingLeave(Conflict):
 
 class InsufficientAllowance(DomainError):
     """One of the leave years that the request touches has too few days left; `leave_year`,
-    `remaining_days` and `needed_days` say which and by how much.
+    `remaining_days` and `needed_days` say which and by how much. Days that later leave needs are
+    not left.
     """
 
     code = "insufficient_allowance"
@@ -173,13 +175,29 @@ class InsufficientAllowance(DomainError):
     needed_days: float
     leave_year: str
 
-    def __init__(self, remaining_half_days: int, needed_half_days: int, leave_year: str) -> None:
+    def __init__(
+        self,
+        remaining_half_days: Amount,
+        needed_half_days: Amount,
+        leave_year: str,
+        *,
+        allowance_name: str | None = None,
+        later_leave: tuple[date, date] | None = None,
+    ) -> None:
+        because = ""
+        if later_leave is not None:
+            because = f" The leave from {later_leave[0]} to {later_leave[1]} needs the rest."
         super().__init__(
-            "{remaining} left in the leave year {leave_year}. This request needs {needed}.",
+            "{remaining}{of_allowance} left in the leave year {leave_year}. This request needs "
+            "{needed}.{because}",
             leave_year=leave_year,
             remaining=HalfDays(remaining_half_days),
+            of_allowance="" if allowance_name is None else f" of {allowance_name}",
             needed=HalfDays(needed_half_days),
+            because=because,
         )
+        self.allowance_name = allowance_name
+        self.later_leave = later_leave
         self.remaining_half_days = remaining_half_days
         self.needed_half_days = needed_half_days
         self.remaining_days = days_of(remaining_half_days)

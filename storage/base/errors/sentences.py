@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
+from fractions import Fraction
 from typing import Final
 
 
-class HalfDays(int):
-    """An amount of leave in a sentence."""
+class HalfDays(Fraction):
+    """An amount of leave in a sentence, in half-days."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -56,7 +57,7 @@ class Sentence(str):
 def _in_english(figure: Figure) -> str:
     match figure:
         case HalfDays():
-            return f"{figure / 2:g} {'day' if figure == 2 else 'days'}"
+            return f"{round(float(figure / 2), 2):g} {'day' if figure == 2 else 'days'}"
         case int():
             return f"{figure:,}"
         case Days():
