@@ -25,8 +25,9 @@ from api.http.fields import (
 )
 from api.http.operations import Created, RequestContext, Tag, created, operation
 from api.routes import effects
-from storage.admin import holiday_set_changes, organisation_settings
+from storage.admin import allowances, holiday_set_changes, organisation_settings
 from storage.base import errors
+from storage.base.allowance_values import ProRataMethod, ProRataRounding
 from storage.base.calendar_values import HolidaySet
 from storage.base.values import About, Id, LeaveYearType, Organisation
 from storage.db.database import Transaction
@@ -77,6 +78,32 @@ class OrganisationChanges(Body):
             json_schema_extra={"minimum": 1, "maximum": 12},
         ),
     ] = ABSENT
+    pro_rata: Annotated[
+        ProRataMethod,
+        Field(
+            description="How parts of a leave year are granted: by `days`, by `months_started` of "
+            "the leave year (gov.uk), or by `full_months` of employment (BUrlG § 5)."
+        ),
+    ] = ABSENT
+    pro_rata_rounding: Annotated[
+        ProRataRounding,
+        Field(description="How such a part is rounded, to half-days or to days."),
+    ] = ABSENT
+    full_claim_after_months: Annotated[
+        int | None,
+        Field(
+            description="Months of employment after which the whole year's allowance is due, such "
+            "as 6 (BUrlG § 4); null: a part of a year always grants a part.",
+            json_schema_extra={"minimum": 1, "maximum": 12},
+        ),
+    ] = ABSENT
+    full_claim_for_leavers_after_june: Annotated[
+        bool,
+        Field(
+            description="People who leave in the second half of a leave year get the whole year's "
+            "allowance (BUrlG § 5); with `full_claim_after_months`, only after so many months."
+        ),
+    ] = ABSENT
     day_starts_at: ClockTime = ABSENT
     midday_at: ClockTime = ABSENT
     day_ends_at: ClockTime = ABSENT
@@ -96,9 +123,11 @@ class OrganisationChanges(Body):
     effective_from: Annotated[
         Day,
         Field(
-            description="The day from which `default_leave_allowance`, `carry_over` and "
-            "`carry_over_expiry_month` change, past or future; by default the first day of each "
-            "person's present leave year. Leave years that end before it stay as they are."
+            description="The day from which `default_leave_allowance`, `carry_over`, "
+            "`carry_over_expiry_month` and the four fields of pro rata change, past or future; by "
+            "default the first day of each person's present leave year. Leave years that end "
+            "before it stay as they are. For pro rata, the rule at the beginning of a leave year, "
+            "or of employment in it, counts for all of it."
         ),
     ] = ABSENT
 
@@ -202,7 +231,7 @@ def get_set(tx: Transaction, context: RequestContext) -> HolidaySetRecord:
     role="admin",
     resource=get,
     dry_run=effects.shown,
-    refusals=(errors.AlreadyExists, people_changes.ChangedMeanwhile),
+    refusals=(errors.AlreadyExists, people_changes.ChangedMeanwhile, allowances.TooManyTerms),
     rules=(
         "impossible_date",
         "not_with_anniversaries",
@@ -213,6 +242,14 @@ def get_set(tx: Transaction, context: RequestContext) -> HolidaySetRecord:
         "working_hours_out_of_order",
     ),
     example={"leave_year_type": "fiscal", "leave_year_start_month": 4},
+    other_examples={
+        "Parts of a year as in Germany": {
+            "pro_rata": "full_months",
+            "pro_rata_rounding": "day_nearest",
+            "full_claim_after_months": 6,
+            "full_claim_for_leavers_after_june": True,
+        },
+    },
 )
 def update(tx: Transaction, context: RequestContext, body: OrganisationChanges) -> Organisation:
     """Change the organisation's settings.

@@ -119,7 +119,12 @@ def form_view(settings: Organisation, country_name: str) -> View:
 
 def _save(tx: Transaction, saving: Saving) -> object:
     saved = organisation_settings.update(
-        tx, _values(saving.form), by=saving.by, now=saving.now, recorder=saving.recorder
+        tx,
+        _values(saving.form),
+        is_set_up=setup_checklist.is_open(tx, "country", by=saving.by, now=saving.now),
+        by=saving.by,
+        now=saving.now,
+        recorder=saving.recorder,
     )
     # A country that an admin saves without a region is right as it is.
     setup_checklist.check_off(tx, "country", by=saving.by, now=saving.now)

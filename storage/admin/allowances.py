@@ -100,14 +100,14 @@ class TooManyAllowances(Conflict):
 
 
 class TooManyTerms(Conflict):
-    """The allowance has reached the limit for terms."""
+    """An allowance, or the organisation's pro rata rule, changes from too many days on."""
 
     code = "too_many_terms"
-    title = "There are too many terms."
+    title = "There are too many dated terms."
     cure = "Delete future ones that are not needed."
 
     def __init__(self) -> None:
-        super().__init__("An allowance can have at most {most} terms.", most=MAX_TERMS)
+        super().__init__("There can be at most {most} dated changes.", most=MAX_TERMS)
 
 
 class DefaultAllowance(Conflict):

@@ -13,7 +13,7 @@ from peewee import Select
 from storage.admin import allowances, channel_digests, effects, recalculation
 from storage.admin.effects import EffectsRecorder
 from storage.base import fields, texts
-from storage.base.allowance_values import Allowance
+from storage.base.allowance_values import Allowance, ProRata, ProRataMethod, ProRataRounding
 from storage.base.amounts import check_half_days
 from storage.base.errors import InvalidInput, NotFound
 from storage.base.event_values import AuditAction
@@ -27,7 +27,7 @@ from storage.leave import card_refreshes
 from storage.outbox import audit, organisation_config
 from storage.outbox.organisation_config import OrganisationConfig
 from storage.people import allowance_terms, holiday_sets, people_changes, people_rows
-from storage.rules import counted_days, holiday_calendar, roles
+from storage.rules import counted_days, dated, holiday_calendar, roles
 from storage.rules.leave_years import check_leave_year_start
 
 _CHECKS: Final[Mapping[str, fields.Check]] = {
@@ -47,6 +47,12 @@ _CHECKS: Final[Mapping[str, fields.Check]] = {
     "slack_members_join": fields.boolean,
     "digest_channel": fields.optional(channel_digests.check_channel),
 }
+_CHECKS_OF_PRO_RATA: Final[Mapping[str, fields.Check]] = {
+    "pro_rata": fields.one_of(*get_args(ProRataMethod), code="unknown_pro_rata"),
+    "pro_rata_rounding": fields.one_of(*get_args(ProRataRounding), code="unknown_rounding"),
+    "full_claim_after_months": fields.optional(fields.whole_number(1, 12)),
+    "full_claim_for_leavers_after_june": fields.boolean,
+}
 
 
 # Settings that are terms of the default allowance, which count from a day on.
@@ -55,12 +61,32 @@ OF_TERMS: Final = (
     "carry_over_half_days",
     "carry_over_expiry_month",
 )
+# Settings of the pro rata rule, which count from a day on, and their fields in `ProRata`.
+OF_PRO_RATA: Final[Mapping[str, str]] = {
+    "pro_rata": "method",
+    "pro_rata_rounding": "rounding",
+    "full_claim_after_months": "full_claim_after_months",
+    "full_claim_for_leavers_after_june": "full_claim_for_leavers_after_june",
+}
+# What is usual in a country; elsewhere nothing is set.
+_PRO_RATA_OF_COUNTRY: Final[Mapping[str, ProRata]] = {
+    # The calculator of gov.uk.
+    "GB": ProRata(method="months_started", rounding="half_day_up"),
+    # BUrlG §§ 4 and 5.
+    "DE": ProRata(
+        method="full_months",
+        rounding="day_nearest",
+        full_claim_after_months=6,
+        full_claim_for_leavers_after_june=True,
+    ),
+}
 # Settings that decide what people are granted, and in which leave year.
 _OF_ALLOWANCES: Final = (
     "leave_year_type",
     "leave_year_start_month",
     "leave_year_start_day",
     *OF_TERMS,
+    "pro_rata_rules",
 )
 
 
@@ -89,14 +115,18 @@ def update(
     changes: Mapping[str, object],
     *,
     effective_from: date | None = None,
+    is_set_up: bool = False,
     by: Caller,
     now: datetime,
     recorder: EffectsRecorder | None = None,
 ) -> Organisation:
-    """Change settings; only ``carry_over_expiry_month`` and ``digest_channel`` may be null.
+    """Change settings; ``carry_over_expiry_month``, ``full_claim_after_months`` and
+    ``digest_channel`` may be null.
 
-    Terms of the default allowance (``OF_TERMS``) count from ``effective_from`` on, by default from
-    each person's leave year of today. The organisation is returned with those of today.
+    Terms of the default allowance (``OF_TERMS``) and the pro rata rule (``OF_PRO_RATA``) count from
+    ``effective_from`` on, by default from each person's leave year of today. The organisation is
+    returned with those of today. ``is_set_up``: a new organisation gets the pro rata rule of its
+    country at any time, unless an admin has set another.
 
     A new country gets a holiday set where it has none; future leave is recalculated where the
     country or the working days change (recalculation.py). Raises InsufficientRole, InvalidInput
@@ -111,6 +141,10 @@ def update(
     allowance = _with_terms(
         config_before, allowance_before, before, after, changes.keys(), effective_from, now=now
     )
+    before["pro_rata_rules"] = config_before.organisation.pro_rata_rules
+    after["pro_rata_rules"] = _with_pro_rata(config_before, changes, effective_from, today)
+    if is_set_up and before["pro_rata_rules"] in ((), of_country(before["country_code"])):
+        after["pro_rata_rules"] = of_country(after["country_code"])
     if "digest_channel" in changes:
         # Also for the same channel: an admin may have fixed why Slack rejected it.
         channel_digests.retry_own(tx, by.organisation_id, now=now)
@@ -121,13 +155,17 @@ def update(
         channel_digests.check_is_free(tx, after["digest_channel"], by=by)
     if "country_code" in differing:
         holiday_sets.ensure(tx, after["country_code"], by=by, now=now)
-    columns = after | {"working_days": rows.json_text(after["working_days"]), "updated_at": now}
+    columns = after | {
+        "working_days": rows.json_text(after["working_days"]),
+        "pro_rata_rules": rows.json_text(after["pro_rata_rules"]),
+        "updated_at": now,
+    }
     for name in OF_TERMS:
         del columns[name]
     if not tx.update(OrganisationRow, columns, id=by.organisation_id):
         raise people_changes.ChangedMeanwhile
     allowances.save(tx, config_before, allowance_before, allowance, by=by, now=now, recorder=None)
-    _record(tx, "organisation.updated", before, after, by=by, now=now)
+    _record(tx, "organisation.updated", _audited(before), _audited(after), by=by, now=now)
     config = organisation_config.of_organisation(tx, by.organisation_id)
     affected = recalculation.AffectedPeople(
         default_country="country_code" in differing, default_week="working_days" in differing
@@ -200,6 +238,47 @@ def _with_terms(
     return allowances.with_terms(config, allowance, terms, effective_from, now=now)
 
 
+def _with_pro_rata(
+    config: OrganisationConfig,
+    changes: Mapping[str, object],
+    effective_from: date | None,
+    today: date,
+) -> tuple[ProRata, ...]:
+    """The organisation's rules with a changed one from a day on. Raises InvalidInput or
+    TooManyTerms.
+    """
+    stored = config.organisation.pro_rata_rules
+    sent = {name: value for name, value in changes.items() if name in OF_PRO_RATA}
+    if not sent:
+        return stored
+    values = fields.checked(sent, _CHECKS_OF_PRO_RATA)
+    values = {OF_PRO_RATA[name]: value for name, value in values.items()}
+    day, is_by_leave_year = allowance_terms.effective_from(config, effective_from, today)
+    before = stored or (ProRata(),)
+    at = dated.on(before, allowance_terms.organisation_rule(config), day) or before[0]
+    new = replace(at, **values, valid_from=day, is_by_leave_year=is_by_leave_year)
+    after = dated.without_repeated(dated.changed_from(before, at, new, values))
+    if len(after) > allowances.MAX_TERMS:
+        raise allowances.TooManyTerms
+    return stored if after == before else after
+
+
+def of_country(country_code: str) -> tuple[ProRata, ...]:
+    """The pro rata rules that a new organisation of the country gets; none for most."""
+    rule = _PRO_RATA_OF_COUNTRY.get(country_code.partition("-")[0])
+    return () if rule is None else (rule,)
+
+
+def _audited(settings: Checked) -> Checked:
+    """The settings with the pro rata rule of each day as clients see it."""
+    shown = [
+        {"valid_from": rule.valid_from, "by_leave_year": rule.is_by_leave_year}
+        | {name: getattr(rule, field) for name, field in OF_PRO_RATA.items()}
+        for rule in settings["pro_rata_rules"]
+    ]
+    return settings | {"pro_rata_rules": shown}
+
+
 def _may_lower_balances(before: Checked, after: Checked) -> bool:
     """Whether changed settings may make a balance negative: not where they only grant more."""
     return any(
@@ -212,7 +291,8 @@ def _checked_update(
     tx: Transaction, changes: Mapping[str, object], config: OrganisationConfig, today: date
 ) -> tuple[Checked, Checked]:
     """The settings before and after the change, checked."""
-    values = fields.checked(changes, _CHECKS)
+    values = fields.checked(changes, {**_CHECKS, **_CHECKS_OF_PRO_RATA})
+    values = {name: value for name, value in values.items() if name in _CHECKS}
     before = _settings(tx, config.organisation.id)
     of_today = allowance_terms.organisation_as_of(config, today)
     before |= {name: getattr(of_today, name) for name in OF_TERMS}

@@ -14,10 +14,16 @@ from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, get_args
 from zoneinfo import ZoneInfo
 
-from pydantic import ConfigDict, Field, PlainSerializer, TypeAdapter
+from pydantic import ConfigDict, Field, PlainSerializer, TypeAdapter, computed_field
 from typing_extensions import TypedDict
 
-from storage.base.allowance_values import AllowanceFigure, Amount, ProRata
+from storage.base.allowance_values import (
+    AllowanceFigure,
+    Amount,
+    ProRata,
+    ProRataMethod,
+    ProRataRounding,
+)
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -192,6 +198,43 @@ class Organisation:
     updated_at: Annotated[datetime, HIDDEN]
     # By the day from which each counts; empty: `ProRata`'s defaults.
     pro_rata_rules: Annotated[tuple[ProRata, ...], HIDDEN] = ()
+
+    # The rule that clients see: of a day where the organisation is read as of one, else the last.
+    @computed_field(  # type: ignore[prop-decorator]
+        description="How parts of a leave year are granted to people who join or leave, or whose "
+        "figure changes: by `days`, by `months_started` of the leave year, or by `full_months` of "
+        "employment.",
+    )
+    @property
+    def pro_rata(self) -> ProRataMethod:
+        return self._pro_rata_rule.method
+
+    @computed_field(  # type: ignore[prop-decorator]
+        description="How such a part is rounded: up or to the nearest, to half-days or days."
+    )
+    @property
+    def pro_rata_rounding(self) -> ProRataRounding:
+        return self._pro_rata_rule.rounding
+
+    @computed_field(  # type: ignore[prop-decorator]
+        description="Months of employment after which the whole year's allowance is due; null: a "
+        "part of a year always grants a part."
+    )
+    @property
+    def full_claim_after_months(self) -> int | None:
+        return self._pro_rata_rule.full_claim_after_months
+
+    @computed_field(  # type: ignore[prop-decorator]
+        description="Whether people who leave in the second half of a leave year get the whole "
+        "year's allowance."
+    )
+    @property
+    def full_claim_for_leavers_after_june(self) -> bool:
+        return self._pro_rata_rule.full_claim_for_leavers_after_june
+
+    @property
+    def _pro_rata_rule(self) -> ProRata:
+        return self.pro_rata_rules[-1] if self.pro_rata_rules else ProRata()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

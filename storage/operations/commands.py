@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
@@ -11,9 +11,10 @@ from typing import Final
 
 import click
 
-from storage.admin import organisations
+from storage.admin import organisation_settings, organisations
 from storage.admin.organisations import NewOrganisation
 from storage.base import texts
+from storage.base.allowance_values import ProRataMethod, ProRataRounding
 from storage.base.errors import AlreadyExists, InvalidInput
 from storage.base.settings import StorageSettings
 from storage.base.values import Organisation, User, as_dict
@@ -31,6 +32,19 @@ _CHANGE_COUNTRY: Final = (
     "To count those of a region, change the organisation's country in Slack's settings or with "
     "PATCH /api/v1/organisation."
 )
+
+_CHANGE_PRO_RATA: Final = "To change that, use PATCH /api/v1/organisation."
+_METHODS: Final[Mapping[ProRataMethod, str]] = {
+    "days": "by days",
+    "months_started": "by the months that have started",
+    "full_months": "by full months",
+}
+_ROUNDINGS: Final[Mapping[ProRataRounding, str]] = {
+    "half_day_up": "rounded up to half days",
+    "half_day_nearest": "rounded to the nearest half day",
+    "day_up": "rounded up to days",
+    "day_nearest": "rounded to the nearest day",
+}
 
 
 def build_app(env: Env, clock: Clock) -> click.Group:
@@ -140,7 +154,20 @@ def _add_set_up(app: click.Group, env: Env, clock: Clock) -> None:
             )
             return
         click.echo(f"Created {organisation.name} ({organisation.slug}), owned by {owner.email}.")
+        if organisation.pro_rata_rules:
+            click.echo(f"{_pro_rata_note(organisation)} {_CHANGE_PRO_RATA}")
         click.echo(f"API key, shown only once: {secret}")
+
+
+def _pro_rata_note(organisation: Organisation) -> str:
+    """How the allowance of a part of a year is granted, which is by the country at first."""
+    method = f"{_METHODS[organisation.pro_rata]}, {_ROUNDINGS[organisation.pro_rata_rounding]}"
+    note = f"Allowance for part of a year (usual in {organisation.country_code[:2]}): {method}"
+    if organisation.full_claim_after_months is not None:
+        note += f"; the whole year's after {organisation.full_claim_after_months} months"
+    if organisation.full_claim_for_leavers_after_june:
+        note += "; the whole year's for people who leave in its second half"
+    return f"{note}."
 
 
 def _init(
@@ -156,6 +183,9 @@ def _init(
             slug=slug,
         )
     organisation, owner = organisations.create(tx, new, source="cli", now=now)
+    organisation = organisation_settings.update(
+        tx, {}, is_set_up=True, by=console.operator(organisation), now=now
+    )
     _, secret = api_keys.create_key(
         tx,
         for_user=owner.id,

@@ -11,7 +11,13 @@ from dataclasses import replace
 from datetime import date
 from typing import Final, Literal, NamedTuple
 
-from storage.base.allowance_values import AllowanceFigure, AllowanceTerms, Amount, TenureStep
+from storage.base.allowance_values import (
+    AllowanceFigure,
+    AllowanceTerms,
+    Amount,
+    ProRata,
+    TenureStep,
+)
 from storage.base.errors import InvalidInput
 from storage.base.values import Department, Organisation, User
 from storage.outbox.organisation_config import OrganisationConfig
@@ -163,7 +169,7 @@ def department_as_of(config: OrganisationConfig, department: Department, day: da
 
 
 def organisation_as_of(config: OrganisationConfig, day: date) -> Organisation:
-    """The organisation with the terms of the default allowance that count on the day."""
+    """The organisation with the terms of the default allowance and the pro rata rule of the day."""
     organisation = config.organisation
     terms = terms_on(config, config.default_allowance_id, day)
     carried, most = terms.carry_over_half_days, 2 * 366
@@ -172,7 +178,15 @@ def organisation_as_of(config: OrganisationConfig, day: date) -> Organisation:
         default_leave_allowance_half_days=terms.half_days_per_year or 0,
         carry_over_half_days=most if carried is None else carried,
         carry_over_expiry_month=expiry_month(organisation, terms),
+        pro_rata_rules=pro_rata_on(config, day),
     )
+
+
+def pro_rata_on(config: OrganisationConfig, day: date) -> tuple[ProRata, ...]:
+    """The rule of the day for people whose leave years are the organisation's, if any is set."""
+    rules = config.organisation.pro_rata_rules
+    found = dated.on(rules, organisation_rule(config), day)
+    return rules[:1] if found is None else (found,)
 
 
 def expiry_month(organisation: Organisation, terms: AllowanceTerms) -> int | None:

@@ -61,5 +61,20 @@ def changed_from(
     return (*earlier, new, *later)
 
 
+def without_repeated(values: tuple[D, ...]) -> tuple[D, ...]:
+    """The values without those that only repeat what counts before them."""
+    found: list[D] = []
+    for each in values:
+        # For some people, a value by leave year counts before one of an earlier day.
+        is_later = bool(found) and (
+            not each.is_by_leave_year or found[-1].is_by_leave_year or not found[-1].valid_from
+        )
+        if not is_later or replace(each, valid_from=None, is_by_leave_year=False) != replace(
+            found[-1], valid_from=None, is_by_leave_year=False
+        ):
+            found.append(each)
+    return tuple(found)
+
+
 def _key(value: Dated) -> tuple[date, bool]:
     return value.valid_from or date.min, not value.is_by_leave_year

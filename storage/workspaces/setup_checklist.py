@@ -93,11 +93,16 @@ def find(
     )
 
 
-def check_off(tx: Transaction, step: Checkable, *, by: Caller, now: datetime) -> None:
-    """Record that an admin has checked the settings of a step, if it is open."""
+def is_open(tx: Transaction, step: Step, *, by: Caller, now: datetime) -> bool:
+    """Whether an admin of a new organisation still has to do a step."""
     config = organisation_config.of_organisation(tx, by.organisation_id)
     checklist = find(tx, config, by=by, now=now)
-    if checklist is not None and step in checklist.steps:
+    return checklist is not None and step in checklist.steps
+
+
+def check_off(tx: Transaction, step: Checkable, *, by: Caller, now: datetime) -> None:
+    """Record that an admin has checked the settings of a step, if it is open."""
+    if is_open(tx, step, by=by, now=now):
         audit.record(tx, _CHECKED[step], "organisation", by.organisation_id, by=by, now=now)
 
 

@@ -66,6 +66,27 @@ def test_a_balance_shows_lines_that_add_up(client: Client, team: Team, database:
     }
 
 
+def test_pro_rata_is_an_organisations_setting(client: Client, team: Team) -> None:
+    rule = {
+        "pro_rata": "full_months",
+        "pro_rata_rounding": "day_nearest",
+        "full_claim_after_months": 6,
+        "full_claim_for_leavers_after_june": True,
+    }
+    before = client.get("/api/v1/organisation", team.adas_key).json()
+    future = rule | {"effective_from": "2027-01-01"}
+
+    later = client.patch("/api/v1/organisation", team.owners_key, json=future)
+    assert {name: later.json()[name] for name in rule} == {name: before[name] for name in rule}
+    changed = client.patch("/api/v1/organisation", team.owners_key, json=rule)
+
+    assert before["pro_rata"] == "days"
+    assert changed.json().items() >= rule.items()
+    assert client.get("/api/v1/organisation", team.adas_key).json() == changed.json()
+    refused = client.patch("/api/v1/organisation", team.owners_key, json={"pro_rata": "weeks"})
+    assert (refused.status_code, refused.json()["errors"][0]["pointer"]) == (422, "/pro_rata")
+
+
 def test_carry_over_is_an_organisations_setting(client: Client, team: Team) -> None:
     settings = {"carry_over": 2.5, "carry_over_expiry_month": 3}
     changed = client.patch("/api/v1/organisation", team.owners_key, json=settings)

@@ -28,6 +28,7 @@ HOW = "Explain it in storage/base/errors/field_codes.py, then run `make docs`."
 NOT_IN_REST = {
     *("invalid_slug", "not_a_boolean", "unknown_frequency", "unknown_half", "user_not_active"),
     *("unknown_granting", "unknown_leave_year_type", "unknown_locale", "unknown_role"),
+    *("unknown_pro_rata", "unknown_rounding"),
 }
 # Modules whose errors REST never sends.
 WITHOUT_REST = ("bot/", "storage/operations/", "storage/workspaces/")

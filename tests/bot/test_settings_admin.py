@@ -16,6 +16,7 @@ from storage.db.pages import PageOf
 from storage.leave import leave_types
 from storage.outbox import organisation_config
 from storage.people import department_rows, employment_by_date, people_rows
+from storage.workspaces import setup_checklist
 from tests.bot.test_settings_access import as_sent, choose, click, settings
 from tests.bot.world import ADA, ADMIN, GRACE, World
 from tests.builders import a_department, a_key, a_person
@@ -376,7 +377,24 @@ def test_the_form_changes_the_organisation(world: World) -> None:
     assert employment_by_date.holiday_count(config, "DE-BY", 2026) > 0
 
 
+def test_the_country_step_of_the_setup_fills_the_pro_rata_rule(world: World) -> None:
+    form = settings(world, ADMIN, "settings.organisation")
+    country = search_result(world, form, "settings.search.country", "DE-BY", "DE-BY")
+
+    assert world.slack.submit(ADMIN, form, {"country_code": country}).errors == {}
+
+    after = organisation(world)
+    assert (after.pro_rata, after.full_claim_after_months) == ("full_months", 6)
+    form = settings(world, ADMIN, "settings.organisation")
+    country = search_result(world, form, "settings.search.country", "GB-SCT", "GB-SCT")
+    assert world.slack.submit(ADMIN, form, {"country_code": country}).errors == {}
+    assert organisation(world).pro_rata == "full_months"
+
+
 def test_saving_an_unchanged_form_changes_nothing(world: World) -> None:
+    world.database.write_now(
+        setup_checklist.check_off, "country", by=world.acme.caller, now=world.clock()
+    )
     before = organisation(world)
 
     assert world.slack.submit(ADMIN, settings(world, ADMIN, "settings.organisation")).errors == {}

@@ -115,6 +115,32 @@ def test_init_prints_the_key_for_people_too(shell: Shell) -> None:
     assert shell.authenticated(result.stdout.split()[-1]).role == "owner"
 
 
+@pytest.mark.parametrize(
+    ("country", "note", "method"),
+    [
+        ("GB-ENG", "by the months that have started, rounded up to half days.", "months_started"),
+        (
+            "DE-BY",
+            "by full months, rounded to the nearest day; the whole year's after 6 months; the "
+            "whole year's for people who leave in its second half.",
+            "full_months",
+        ),
+        ("FR", None, "days"),
+    ],
+)
+def test_init_sets_what_is_usual_in_the_country_for_part_of_a_year(
+    shell: Shell, country: str, note: str | None, method: str
+) -> None:
+    result = shell.run(*ACME, f"--country={country}")
+
+    prefix = f"Allowance for part of a year (usual in {country[:2]}): "
+    assert (f"{prefix}{note}" in result.stdout) == (note is not None)
+    assert ("Allowance for part" in result.stdout) == (note is not None)
+    created = shell.read(organisations.by_slug, "acme")
+    assert created.pro_rata == method
+    assert [rule.valid_from for rule in created.pro_rata_rules] == [None] * bool(note)
+
+
 def test_init_says_that_a_country_has_regions(shell: Shell) -> None:
     whole = shell.run(*ACME, "--json")
     region = shell.run(*ACME, "--another", "--country=GB-ENG")

@@ -370,6 +370,14 @@ FIELD_CODES: Final[Mapping[str, tuple[str, str]]] = {
         "There is no allowance with this id in use.",
         "Use one from `GET /api/v1/allowances`.",
     ),
+    "unknown_pro_rata": (
+        "There is no such way to grant parts of a leave year.",
+        "Use `days`, `months_started` or `full_months`.",
+    ),
+    "unknown_rounding": (
+        "There is no such rounding.",
+        "Use `half_day_up`, `half_day_nearest`, `day_up` or `day_nearest`.",
+    ),
     "unknown_granting": (
         "Days are granted `yearly` or `monthly`.",
         "Use one of these words.",
