@@ -32,7 +32,7 @@ from typing_extensions import TypedDict
 
 from api.http.errors import BodyTooLarge, UnreadableJson, UnsupportedMediaType
 from api.http.field_errors import refusal_of
-from storage.base.amounts import half_days_of
+from storage.base.amounts import amount_of
 from storage.base.errors import FieldError, InvalidInput
 from storage.db.pages import Page, PageOf
 
@@ -147,10 +147,10 @@ LastDay = Annotated[Day | None, AfterValidator(_not_before_first)]
 Days = Annotated[
     float,
     Field(
-        description="Days, in half-day steps.",
-        json_schema_extra={"minimum": 0, "maximum": 366, "multipleOf": 0.5},
+        description="Days, with at most two decimals.",
+        json_schema_extra={"minimum": 0, "maximum": 366, "multipleOf": 0.01},
     ),
-    Codes(("not_half_days",)),
+    Codes(("invalid_days",)),
 ]
 PageSize = Annotated[int, BeforeValidator(_page_size)]
 
@@ -260,7 +260,7 @@ def in_half_days(changes: dict[str, Any], field: str) -> dict[str, Any]:
     """The same changes with the days in ``field`` as storage takes them. Raises InvalidInput."""
     if field in changes:
         days = changes.pop(field)
-        changes[f"{field}_half_days"] = None if days is None else half_days_of(days, field)
+        changes[f"{field}_half_days"] = None if days is None else amount_of(days, field)
     return changes
 
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from api.http.fields import ABSENT, Body, Day, Listing, Name, Paged, Word, listing_of, whole
+from api.http.fields import ABSENT, Body, Day, Days, Listing, Name, Paged, Word, listing_of, whole
 from api.http.operations import Created, RequestContext, Tag, created, operation
 from api.routes import effects
 from storage.admin import allowances, employment_records, people_status
@@ -36,13 +36,6 @@ _TERMS_RULES = (
 )
 _RULES = ("control_character", "invalid_code", "invalid_length", "no_visible_letter", *_TERMS_RULES)
 
-FigureInDays = Annotated[
-    float,
-    Field(
-        description="Days, with at most two decimals.",
-        json_schema_extra={"minimum": 0, "maximum": 366, "multipleOf": 0.01},
-    ),
-]
 _Months = Annotated[int | None, Field(json_schema_extra={"minimum": 1, "maximum": 120})]
 EffectiveFrom = Annotated[
     Day,
@@ -57,7 +50,7 @@ class TenureStepBody(Body):
     """The days a year of people who have been employed for that many years."""
 
     after_years: Annotated[int, Field(json_schema_extra={"minimum": 1, "maximum": 60})]
-    days_per_year: FigureInDays
+    days_per_year: Days
 
 
 class AllowanceFields(Body):
@@ -73,7 +66,7 @@ class AllowanceFields(Body):
         ABSENT
     )
     days_per_year: Annotated[
-        FigureInDays | None,
+        Days | None,
         Field(description="Null: only people who have a figure of their own get any."),
     ] = ABSENT
     granting: Annotated[
@@ -106,7 +99,7 @@ class AllowanceFields(Body):
         ),
     ] = ABSENT
     carry_over: Annotated[
-        FigureInDays | None,
+        Days | None,
         Field(
             description="The most days carried over into the next leave year: 0 for none, null for "
             "all. The terms at the end of the leave year that they are carried from count."
@@ -157,7 +150,7 @@ class AllowanceChanges(AllowanceFields):
 
 class OwnFigure(Body):
     days_per_year: Annotated[
-        FigureInDays | None, Field(description="Null for the figure of the allowance's terms.")
+        Days | None, Field(description="Null for the figure of the allowance's terms.")
     ]
     effective_from: Annotated[
         Day,
@@ -416,7 +409,7 @@ def put_figure(tx: Transaction, context: RequestContext, body: OwnFigure) -> Own
     """Set a person's own figure.
 
     From `effective_from` on it counts in place of that of the allowance's terms; null takes it
-    back. That of the default allowance is the user's `leave_allowance`, in half-day steps.
+    back. That of the default allowance is the user's `leave_allowance`.
     """
     allowances.set_figure(
         tx,

@@ -31,7 +31,9 @@ BALANCES = Tag(
 
 _VISIBILITY = "For the person, their approvers, admins and owners."
 
-SignedDays = Annotated[float, Field(description="Days, in half-day steps; negative if deducted.")]
+SignedDays = Annotated[
+    float, Field(description="Days, with at most two decimals; negative if deducted.")
+]
 
 
 class LeaveYearRecord(TypedDict):

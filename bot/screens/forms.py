@@ -18,7 +18,8 @@ from bot.interaction.listening import Act
 from bot.screens import consequences
 from bot.screens.consequences import NamedEffects
 from storage.admin.effects import EffectsRecorder
-from storage.base.amounts import half_days_of
+from storage.base.allowance_values import Amount
+from storage.base.amounts import amount_of
 from storage.base.errors import DomainError, NotFound
 from storage.base.values import Caller
 from storage.db.database import Transaction
@@ -70,10 +71,10 @@ class Form:
         """The working days chosen in the menus in ``blocks.week``."""
         return [day for name in fields.WEEK_FIELDS if (day := self.chosen(name))]
 
-    def half_days(self, name: str) -> int | None:
-        """The typed days in half-days. Raises InvalidInput ``not_half_days``."""
+    def half_days(self, name: str) -> Amount | None:
+        """The typed days in half-days. Raises InvalidInput ``invalid_days``."""
         value = self._converted(name, self.text(name), float)
-        return None if value is None else half_days_of(value, name)
+        return None if value is None else amount_of(value, name)
 
     def number(self, name: str) -> float | None:
         return self._converted(name, self.text(name), float)

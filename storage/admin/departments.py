@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, datetime
+from fractions import Fraction
+from math import ceil
 from typing import Final
 
 from peewee import Select, Update
@@ -13,7 +15,7 @@ from storage.admin import channel_digests, effects, reassignment
 from storage.admin.effects import EffectsRecorder
 from storage.base import fields, texts
 from storage.base.allowance_values import AllowanceFigure, Amount
-from storage.base.amounts import check_half_days
+from storage.base.amounts import check_amount
 from storage.base.errors import InUse
 from storage.base.event_values import AuditAction
 from storage.base.ids import new_id
@@ -41,7 +43,7 @@ from storage.rules.employment_terms import Period
 _CHECKS: Final[Mapping[str, fields.Check]] = {
     "name": texts.name,
     "manager_id": fields.unchecked,
-    "default_leave_allowance_half_days": fields.optional(check_half_days),
+    "default_leave_allowance_half_days": fields.optional(check_amount),
 }
 
 _ALLOWANCE: Final = "default_leave_allowance_half_days"
@@ -61,18 +63,26 @@ def create(
     locks.organisation(tx, by.organisation_id)
     texts.check_is_free(values["name"], _names(tx, by))
     people_changes.check_can_manage(tx, by.organisation_id, values.get("manager_id"))
+    half_days = values.get(_ALLOWANCE)
+    figures: tuple[AllowanceFigure, ...] = ()
+    if isinstance(half_days, Fraction):
+        # The column of the first allowance has half-days.
+        figures = (
+            AllowanceFigure(allowance_id=by.organisation_id, valid_from=None, half_days=half_days),
+        )
     department = Department(
         id=new_id(now),
         name=values["name"],
         manager_id=values.get("manager_id"),
-        default_leave_allowance_half_days=values.get("default_leave_allowance_half_days"),
+        default_leave_allowance_half_days=None if half_days is None else ceil(half_days),
+        figures=figures,
         created_at=now,
         updated_at=now,
         version=1,
     )
     tx.insert(DepartmentRow, organisation_id=by.organisation_id, **rows.columns(department))
     record(tx, "department.created", None, department, by=by, now=now)
-    return department
+    return replace(department, default_leave_allowance_half_days=half_days)
 
 
 def update(
@@ -362,9 +372,7 @@ def _records_without(
         half_days = (
             department.default_leave_allowance_half_days if figure is None else figure.half_days
         )
-        # A department's figures are whole half-days, as a person's are.
-        own = None if half_days is None else int(half_days)
-        of_day = replace(record, department_id=None, leave_allowance_half_days=own)
+        of_day = replace(record, department_id=None, leave_allowance_half_days=half_days)
         if day != period.first_day:
             of_day = replace(of_day, id=new_id(now), valid_from=day)
         found.append(of_day)
@@ -395,5 +403,12 @@ def _with_record_in(
 
 @compiled
 def _save_all(columns: Param[str]) -> Update:
-    names = ("department_id", "leave_allowance_half_days", "employment", "updated_at", "version")
+    names = (
+        "department_id",
+        "leave_allowance_half_days",
+        "leave_allowance_hundredths",
+        "employment",
+        "updated_at",
+        "version",
+    )
     return update_each(UserRow, columns, names, {"version_before": "version"})

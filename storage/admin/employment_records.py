@@ -10,7 +10,7 @@ from typing import Any, Final, NoReturn
 from storage.admin import people_status, person_changes
 from storage.admin.effects import EffectsRecorder
 from storage.base import fields
-from storage.base.amounts import check_half_days
+from storage.base.amounts import check_amount
 from storage.base.errors import Conflict, InvalidInput, NotFound, Sentence
 from storage.base.event_values import AuditAction
 from storage.base.ids import new_id
@@ -26,7 +26,7 @@ from storage.rules.employment_terms import Records
 _CHECKS: Final[Mapping[str, fields.Check]] = {
     "valid_from": fields.unchecked,
     "working_days": fields.optional(counted_days.check_working_days),
-    "leave_allowance_half_days": fields.optional(check_half_days),
+    "leave_allowance_half_days": fields.optional(check_amount),
     "public_holiday_country_code": fields.optional(holiday_calendar.check_country),
     "department_id": fields.unchecked,
 }

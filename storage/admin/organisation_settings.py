@@ -14,7 +14,7 @@ from storage.admin import allowances, channel_digests, effects, recalculation
 from storage.admin.effects import EffectsRecorder
 from storage.base import fields, texts
 from storage.base.allowance_values import Allowance, ProRata, ProRataMethod, ProRataRounding
-from storage.base.amounts import check_half_days
+from storage.base.amounts import check_amount
 from storage.base.errors import InvalidInput, NotFound
 from storage.base.event_values import AuditAction
 from storage.base.fields import Checked
@@ -38,8 +38,8 @@ _CHECKS: Final[Mapping[str, fields.Check]] = {
     "leave_year_type": fields.one_of(*get_args(LeaveYearType), code="unknown_leave_year_type"),
     "leave_year_start_month": fields.whole_number(1, 12),
     "leave_year_start_day": fields.whole_number(1, 31),
-    "default_leave_allowance_half_days": check_half_days,
-    "carry_over_half_days": check_half_days,
+    "default_leave_allowance_half_days": check_amount,
+    "carry_over_half_days": check_amount,
     "carry_over_expiry_month": fields.optional(fields.whole_number(1, 12)),
     "day_starts_at": fields.clock_time,
     "midday_at": fields.clock_time,

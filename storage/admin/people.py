@@ -10,7 +10,7 @@ from typing import Final
 from storage.admin import employment_records, people_status, person_changes, reassignment
 from storage.admin.effects import EffectsRecorder
 from storage.base import fields, texts
-from storage.base.amounts import check_half_days
+from storage.base.amounts import check_amount
 from storage.base.errors import EmailTaken, InsufficientRole, InvalidInput
 from storage.base.values import ROLES, Caller, EmploymentPeriod, Role, User, local_day
 from storage.db import locks
@@ -31,7 +31,7 @@ _UPDATE_CHECKS: Final[Mapping[str, fields.Check]] = {
     "end_date": fields.unchecked,
     "working_days": fields.optional(counted_days.check_working_days),
     "public_holiday_country_code": fields.optional(holiday_calendar.check_country),
-    "leave_allowance_half_days": fields.optional(check_half_days),
+    "leave_allowance_half_days": fields.optional(check_amount),
     "avatar_url": fields.unchecked,
     "timezone": fields.optional(fields.timezone),
 }

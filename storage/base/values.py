@@ -247,7 +247,7 @@ class EmploymentRecord:
     id: str
     valid_from: date | None
     working_days: tuple[str, ...] | None
-    leave_allowance_half_days: int | None
+    leave_allowance_half_days: Amount | None
     public_holiday_country_code: str | None
     department_id: str | None
 
@@ -296,7 +296,7 @@ class User:
     end_date: date | None
     working_days: tuple[str, ...] | None
     public_holiday_country_code: str | None
-    leave_allowance_half_days: int | None
+    leave_allowance_half_days: Amount | None
     employment: Employment | None
     earlier_periods: tuple[EmploymentPeriod, ...] = ()
     avatar_url: str | None

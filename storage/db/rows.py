@@ -6,9 +6,11 @@ Both engines return ids and dates as text, instants as milliseconds.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from fractions import Fraction
 from functools import lru_cache
+from math import ceil
 from typing import TYPE_CHECKING, Any, Final, TypeVar, get_type_hints
 
 import orjson
@@ -103,7 +105,7 @@ def _employment_record(value: dict[str, Any]) -> EmploymentRecord:
         id=value["id"],
         valid_from=day_or_none(value["valid_from"]),
         working_days=None if working_days is None else tuple(working_days),
-        leave_allowance_half_days=value["leave_allowance_half_days"],
+        leave_allowance_half_days=_amount_or_none(value["leave_allowance_half_days"]),
         public_holiday_country_code=value["public_holiday_country_code"],
         department_id=value["department_id"],
     )
@@ -190,7 +192,14 @@ def json_text(value: Any) -> str:
 
 def columns(value: DataclassInstance) -> dict[str, Any]:
     """A value's fields as the columns of its row: the inverse of ``mapper``."""
-    return {name: _column(getattr(value, name)) for name in field_names(type(value))}
+    shown = {name: _column(getattr(value, name)) for name in field_names(type(value))}
+    if isinstance(value, User):
+        half_days = value.leave_allowance_half_days
+        shown["leave_allowance_hundredths"] = None
+        if isinstance(half_days, Fraction):
+            shown["leave_allowance_half_days"] = ceil(half_days)
+            shown["leave_allowance_hundredths"] = int(50 * half_days)
+    return shown
 
 
 def changes(value: DataclassInstance) -> dict[str, Any]:
@@ -214,7 +223,7 @@ def columns_of(table: Any, value: type[DataclassInstance]) -> tuple[Any, ...]:
 
 
 ORGANISATION: Final = columns_of(OrganisationRow, Organisation)
-USER: Final = columns_of(UserRow, User)
+USER: Final = (*columns_of(UserRow, User), UserRow.leave_allowance_hundredths)
 LEAVE_REQUEST: Final = columns_of(LeaveRequestRow, LeaveRequest)
 
 
@@ -271,7 +280,17 @@ def mapper(value: type[T], prefix: str = "") -> Callable[[Row], T]:
 
 allowance: Final = mapper(Allowance)
 organisation: Final = mapper(Organisation)
-user: Final = mapper(User)
+_user: Final = mapper(User)
+
+
+def user(row: Row) -> User:
+    """The person of a row with the columns of ``USER``."""
+    person, hundredths = _user(row), row.leave_allowance_hundredths
+    if hundredths is None:
+        return person
+    return replace(person, leave_allowance_half_days=Fraction(hundredths, 50))
+
+
 department: Final = mapper(Department)
 channel_digest: Final = mapper(ChannelDigest)
 leave_type: Final = mapper(LeaveType)

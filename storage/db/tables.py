@@ -204,6 +204,8 @@ class UserRow(OwnedRow):
     # The day on which another record takes effect, or the person is archived.
     employment_due_on = DateField(null=True)
     figures = TextField(null=True)
+    # Hundredths of days where ``leave_allowance_half_days`` is rounded up; else NULL.
+    leave_allowance_hundredths = IntegerField(null=True)
 
     class Meta:
         table_name = "users"

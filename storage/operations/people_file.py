@@ -12,7 +12,8 @@ from datetime import date
 from typing import Any, Final
 
 from storage.base import fields, texts
-from storage.base.amounts import half_days_of
+from storage.base.allowance_values import Amount
+from storage.base.amounts import amount_of
 from storage.base.errors import FieldError, InvalidInput
 from storage.base.fields import Checked
 from storage.base.values import ROLES
@@ -24,7 +25,7 @@ MAX_BYTES: Final = 64 * 1024 * 1024
 
 _SEPARATORS: Final = (",", ";", "\t")
 _DAY: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
-_DAYS: Final = re.compile(r"[0-9]{1,3}(?:[.,][0-9])?")
+_DAYS: Final = re.compile(r"[0-9]{1,3}(?:[.,][0-9]{1,2})?")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -118,12 +119,12 @@ def _working_days(text: str, field: str) -> tuple[str, ...]:
     return counted_days.check_working_days(re.findall(r"[^\s,;|]+", text.lower()), field)
 
 
-def _allowance(text: str, field: str) -> int:
+def _allowance(text: str, field: str) -> Amount:
     if _DAYS.fullmatch(text) is None:
         raise InvalidInput.of(
             field, "not_a_number", "Use a number of days from 0 to 366, such as 25 or 12.5."
         )
-    return half_days_of(float(text.replace(",", ".")), field)
+    return amount_of(float(text.replace(",", ".")), field)
 
 
 def _role(text: str, field: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import date, datetime
+from fractions import Fraction
 from typing import Any, Final, Protocol, TypeVar
 
 import orjson
@@ -143,7 +144,7 @@ def _changes(before: Mapping[str, object], after: Mapping[str, object]) -> str:
 
 
 def _in_api_units(name: str, value: object) -> object:
-    if isinstance(value, int) and name.endswith(_HALF_DAYS):
+    if isinstance(value, (int, Fraction)) and name.endswith(_HALF_DAYS):
         return days_of(value)
     return value
 

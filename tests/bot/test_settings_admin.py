@@ -127,7 +127,7 @@ def test_working_days_that_match_the_organisations_are_no_longer_a_persons_own(
 @pytest.mark.parametrize(
     ("filled", "field"),
     [
-        ({"leave_allowance": "12.3"}, "leave_allowance"),
+        ({"leave_allowance": "12.345"}, "leave_allowance"),
         (week_of([]), "working_days/monday"),
         ({"role": "owner"}, "role"),
     ],
@@ -475,7 +475,7 @@ def test_countries_and_regions_are_found_by_english_and_own_names(
         ({"name": " "}, "name"),
         ({"slack": ["digest"]}, "digest_channel"),
         ({"leave_year_start_day": "31", "leave_year_start_month": "2"}, "leave_year_start_day"),
-        ({"default_leave_allowance": "0.3"}, "default_leave_allowance"),
+        ({"default_leave_allowance": "0.333"}, "default_leave_allowance"),
     ],
 )
 def test_an_invalid_setting_of_the_organisation_is_reported_at_its_field(

@@ -292,7 +292,8 @@ def _sum(balance: Balance, *types: str) -> Amount:
 def _allowance(user: User, default_half_days: int, year: LeaveYear) -> int:
     """The allowance of a leave year, of which each day of employment grants a part."""
     all_records = employment_terms.records_of(user)
-    half_days_by_days, length = 0, 0
+    half_days_by_days: Amount = 0
+    length = 0
     for day in _days_of(year):
         length += 1
         if day <= (user.end_date or date.max):

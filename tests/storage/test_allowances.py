@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from storage.admin import allowances, organisation_settings
+from storage.admin import allowances, organisation_settings, people
 from storage.base.allowance_values import TenureStep
 from storage.base.errors import CodeTaken, InsufficientAllowance, InvalidInput, NameTaken, NotFound
 from storage.base.values import User
@@ -20,6 +20,7 @@ from storage.people import people_rows
 from tests.builders import (
     NOW,
     Acme,
+    a_department,
     a_leave_type,
     a_person,
     a_request,
@@ -241,6 +242,22 @@ def test_a_figure_may_have_two_decimals(database: Database) -> None:
     a_request(database, acme, ada, start_date=date(2026, 8, 3), end_half_day="am")
 
     assert days_left(database, acme, ada, date(2026, 8, 3)) == 16.3
+
+
+def test_a_persons_and_a_departments_figure_may_have_two_decimals(database: Database) -> None:
+    acme = an_organisation(database)
+    team = a_department(database, acme, default_leave_allowance_half_days=Fraction(55, 2))
+    ada = a_person(database, acme, leave_allowance_half_days=Fraction(168, 5))
+    ben = a_person(database, acme, first_name="Ben", department_id=team.id)
+
+    assert days_left(database, acme, ada, date(2026, 8, 3)) == 16.8
+    assert days_left(database, acme, ben, date(2026, 8, 3)) == 13.75
+    acme.write(people.update, ada.id, {"leave_allowance_half_days": Fraction(421, 10)})
+    acme.write(
+        people.update, ada.id, {"department_id": team.id, "effective_from": date(2026, 7, 1)}
+    )
+    assert acme.read(people_rows.get, ada.id).leave_allowance_half_days == Fraction(421, 10)
+    assert days_left(database, acme, ada, date(2026, 8, 3)) == 21.05
 
 
 def test_a_person_has_a_figure_of_their_own_from_a_day_on(database: Database) -> None:

@@ -127,7 +127,7 @@ def test_wrong_fields_are_refused(
         acme.write(departments.create, fields)
 
     assert refusal.value.errors[0].pointer == pointer
-    assert refusal.value.code == (code or "not_half_days")
+    assert refusal.value.code == (code or "invalid_days")
 
 
 def test_a_manager_is_of_the_organisation_and_not_archived(database: Database) -> None:

@@ -151,7 +151,7 @@ def test_settings_change_and_are_audited(database: Database, acme: Acme) -> None
             "/leave_year_start_day",
             "impossible_date",
         ),
-        ({"default_leave_allowance_half_days": 733}, "/default_leave_allowance", "not_half_days"),
+        ({"default_leave_allowance_half_days": 733}, "/default_leave_allowance", "invalid_days"),
         ({"day_starts_at": "9:00"}, "/day_starts_at", "invalid_time"),
         ({"midday_at": "18:00"}, "/midday_at", "working_hours_out_of_order"),
         ({"name": None}, "/name", "invalid_length"),

@@ -125,7 +125,7 @@ def test_every_wrong_field_is_named(database: Database, acme: Acme) -> None:
         ("/role", "unknown_role"),
         ("/working_days", "no_working_days"),
         ("/public_holiday_country_code", "unknown_country"),
-        ("/leave_allowance", "not_half_days"),
+        ("/leave_allowance", "invalid_days"),
         ("/shoe_size", "unknown_field"),
     ]
 

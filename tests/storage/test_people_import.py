@@ -166,7 +166,7 @@ def test_every_wrong_cell_of_every_line_is_reported_in_one_round(database: Datab
         (2, "start_date", "invalid_date"),
         (2, "working_days", "unknown_working_day"),
         (2, "public_holiday_country_code", "unknown_country"),
-        (2, "leave_allowance", "not_half_days"),
+        (2, "leave_allowance", "invalid_days"),
         (2, "first_name", "required"),
         (3, "email", "required"),
         (3, "manager_email", "not_found"),

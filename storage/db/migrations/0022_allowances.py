@@ -55,6 +55,7 @@ CREATE UNIQUE INDEX time_credits_days ON time_credits (organisation_id, user_id,
 ALTER TABLE organisations ADD COLUMN pro_rata_rules TEXT;
 ALTER TABLE departments ADD COLUMN figures TEXT;
 ALTER TABLE users ADD COLUMN figures TEXT;
+ALTER TABLE users ADD COLUMN leave_allowance_hundredths INTEGER;
 ALTER TABLE leave_types ADD COLUMN allowance_id UUID;
 ALTER TABLE leave_types ADD COLUMN allowance_uses TEXT;
 ALTER TABLE allowance_adjustments ADD COLUMN allowance_id UUID;
