@@ -9,7 +9,7 @@ from typing import Final, Literal
 
 from peewee import Update
 
-from storage.admin import departments, organisations, people
+from storage.admin import allowances, departments, organisations, people
 from storage.admin.organisations import NewOrganisation
 from storage.base.errors import InvalidInput, NotFound, Unauthenticated
 from storage.base.leave_values import HalfDay, LeaveRequest
@@ -67,6 +67,7 @@ def fill(tx: Transaction, *, now: datetime) -> DemoOrganisation:
     by = _caller(organisation.id, owner)
     owner = people_changes.activate(tx, owner, by=by, now=now)
     staff = _hire(tx, owner, by=by, now=now)
+    _add_allowances(tx, by=by, now=now)
     for person in (owner, staff["Amir"]):
         _make_key(tx, person, _caller(organisation.id, person), now)
     for planned in LEAVE:
@@ -121,6 +122,19 @@ def _hire(tx: Transaction, owner: User, *, by: Caller, now: datetime) -> dict[st
             changes = {"manager_id": user.id}
             departments.update(tx, department_ids[department], changes, by=by, now=now)
     return staff
+
+
+def _add_allowances(tx: Transaction, *, by: Caller, now: datetime) -> None:
+    """Allowances beside annual leave, each with the leave type that draws on it."""
+    types = {each.code: each for each in leave_types.page(tx, PageOf(limit=100), by=by).items}
+    for terms, of_type in ALLOWANCES:
+        allowance = allowances.create(tx, terms, by=by, now=now).allowance
+        fields = {"allowance_id": allowance.id, **of_type}
+        code = str(of_type["code"])
+        if code in types:
+            leave_types.update(tx, types[code].id, fields, by=by, now=now)
+        else:
+            leave_types.create(tx, {"name": allowance.name, **fields}, by=by, now=now)
 
 
 def _make_key(tx: Transaction, person: User, by: Caller, now: datetime) -> None:
@@ -204,6 +218,24 @@ PEOPLE: Final = (
 )
 
 
+# An allowance with its terms, and what differs in the leave type that draws on it.
+ALLOWANCES: Final[tuple[tuple[dict[str, object], dict[str, object]], ...]] = (
+    (
+        {"name": "Volunteering", "half_days_per_year": 2 * 2},
+        {"code": "volunteering", "colour": "#c77d2f", "emoji": "seedling"},
+    ),
+    (
+        {"name": "Sick days", "half_days_per_year": 2 * 12, "granting": "monthly"},
+        # Sickness is never refused, also when no days are left.
+        {"code": "sick", "deducts_allowance": True, "allow_overdraft": True},
+    ),
+    (
+        {"name": "Time in lieu", "earnable": True, "credits_expire_after_months": 3},
+        {"code": "time-in-lieu", "colour": "#4f6bd0", "emoji": "hourglass_flowing_sand"},
+    ),
+)
+
+
 @dataclass(frozen=True, slots=True)
 class DemoLeave:
     """Leave to add. ``starts_in`` is in weekdays from today; 0 is today or the next weekday."""
@@ -226,6 +258,7 @@ LEAVE: Final = (
     DemoLeave("Kenji", "sick", 0, 1),
     DemoLeave("Noor", "annual", -12, 3, "approve"),
     DemoLeave("Noor", "annual", 8, 5, note="My brother gets married"),
+    DemoLeave("Noor", "volunteering", 18, 1, "approve", note="Food bank"),
     DemoLeave("Tom", "annual", 2, 1, "approve", half_day="pm"),
     DemoLeave("Marta", "annual", 4, 3, "approve"),
     DemoLeave("Grace", "annual", 15, 5, "approve"),

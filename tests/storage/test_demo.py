@@ -7,15 +7,16 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from storage.base.values import SCOPES, User
+from storage.base.values import SCOPES, User, days_of
 from storage.db.database import Database, Transaction
 from storage.db.pages import PageOf
 from storage.keys import api_keys, authentication
-from storage.leave import leave_lists
+from storage.leave import leave_lists, ledgers
 from storage.notifications import notification_queue
 from storage.notifications.notification_queue import Notification, Outcome
 from storage.operations import demo
 from storage.operations.demo import DemoOrganisation
+from storage.outbox import organisation_config
 from storage.people import people_lists
 from storage.workspaces import slack_workspaces
 from tests.builders import NOW, an_organisation, audit_entries
@@ -38,6 +39,22 @@ def test_the_demo_has_people_and_leave_of_every_status(database: Database) -> No
     assert statuses["approved"] >= 6
     approved = [request for request in requests if request.status == "approved"]
     assert any(request.start_date <= NOW.date() <= request.end_date for request in approved)
+
+
+def test_the_demo_has_several_allowances(database: Database) -> None:
+    keys = database.write_now(demo.fill, now=NOW)
+
+    owner = database.read_now(authentication.authenticate, keys.api_key, now=NOW).caller
+    noor = next(
+        user
+        for user in database.read_now(people_lists.list_all, by=owner)
+        if user.first_name == "Noor"
+    )
+    balances = database.read_now(ledgers.balances, noor.id, on=None, by=owner, now=NOW)
+    remaining = {each.allowance.name: days_of(each.remaining_half_days) for each in balances}
+    assert remaining == {"Annual leave": 17, "Volunteering": 1, "Sick days": 6}
+    config = database.read_now(organisation_config.of_organisation, keys.organisation_id)
+    assert [each.name for each in config.allowances.values() if each.earnable] == ["Time in lieu"]
 
 
 @pytest.mark.parametrize("days", [0, 24, 25, 55, 150, 178, 205, 207, 210, 212, 214, 300, 340])
