@@ -349,8 +349,8 @@ def get(tx: Transaction, context: RequestContext, query: OfOneDay) -> BalanceRec
     For the person, their approvers, admins and owners. The leave year that `on` falls in, with a
     ledger whose lines add up to `remaining`. Future leave counts; pending and approved leave of
     types that deduct is subtracted, each day in its leave year. Days carried over from the year
-    before are used first; unused ones expire at the end of the organisation's
-    `carry_over_expiry_month`, and are part of `remaining` until then. Nothing is carried over from
+    before are used first; unused ones expire as the allowance's terms say, and are part of
+    `remaining` until then. Nothing is carried over from
     leave years before the person was added: enter earlier days as an adjustment.
     """
     return _balance_record(

@@ -204,6 +204,8 @@ class Shell:
         key = self._member_key if text.startswith("MEMBER=") else self._owner_key
         text = re.sub(r"hiatus_sk_live_(…|\.\.\.)", key, text)
         values: dict[str, Callable[[], Any]] = {
+            "<annual allowance id>": lambda: self._get("allowances")["data"][0]["id"],
+            "<new allowance id>": lambda: self._get("allowances")["data"][-1]["id"],
             "<leave type id>": lambda: self._get("leave-types")["data"][0]["id"],
             "<request id>": self._pending_request,
             "<user id>": self._user_id,
