@@ -416,6 +416,27 @@ def set_figure(
     find(config, allowance_id)
     if half_days is not None:
         check_amount(half_days, "half_days_per_year")
+    after = with_figure(config, user, allowance_id, half_days, effective_from, now=now)
+    if after == user:
+        return user
+    return person_changes.write(
+        tx, config, user, after, "user.updated", by=by, now=now, recorder=recorder
+    )
+
+
+def with_figure(
+    config: OrganisationConfig,
+    user: User,
+    allowance_id: str,
+    half_days: Amount | None,
+    effective_from: date | None,
+    *,
+    now: datetime,
+) -> User:
+    """The person with a figure in an allowance other than the default one, from a day on.
+
+    Raises InvalidInput or TooManyTerms.
+    """
     today = local_day(now, config.organisation.timezone)
     if effective_from is None:
         rule = allowance_terms.leave_year_rule(config, user)
@@ -429,12 +450,7 @@ def set_figure(
     if len(changed) > MAX_TERMS:
         raise TooManyTerms
     others = (each for each in user.figures if each.allowance_id != allowance_id)
-    after = replace(user, figures=(*others, *changed))
-    if after == user:
-        return user
-    return person_changes.write(
-        tx, config, user, after, "user.updated", by=by, now=now, recorder=recorder
-    )
+    return replace(user, figures=(*others, *changed))
 
 
 def find_terms(allowance: Allowance, terms_id: str) -> AllowanceTerms:

@@ -224,7 +224,8 @@ def add_import(app: click.Group, env: Env, clock: Clock) -> None:
         Columns: email, first_name, last_name, role, department, manager_email, job_title,
         start_date, end_date (YYYY-MM-DD), working_days (monday tuesday friday:am),
         public_holiday_country_code, leave_allowance (days), effective_from (from when working
-        days, public holidays, allowance and department change). A manager may be in any line.
+        days, public holidays, allowance and department change), allowance:CODE (days a year in
+        that allowance). A manager may be in any line.
         """
         needed = ["email"] if update else ["email", "first_name", "last_name"]
         with console.errors_on_stderr():

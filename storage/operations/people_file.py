@@ -26,20 +26,24 @@ MAX_BYTES: Final = 64 * 1024 * 1024
 _SEPARATORS: Final = (",", ";", "\t")
 _DAY: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _DAYS: Final = re.compile(r"[0-9]{1,3}(?:[.,][0-9]{1,2})?")
+# `allowance:volunteering` has figures of the allowance with that code.
+ALLOWANCE: Final = "allowance:"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Line:
     """One person. ``number`` is the line in the file, from 1; ``values`` has the valid cells.
 
-    ``department`` and ``manager_email`` are as typed, the other values are normalised. ``cells``
-    has every cell that is not empty as typed, ``wrong`` the columns of invalid and absent ones.
+    ``department`` and ``manager_email`` are as typed, the other values are normalised. ``figures``
+    has half-days a year by the code of the allowance. ``cells`` has every cell that is not empty as
+    typed, ``wrong`` the columns of invalid and absent ones.
     """
 
     number: int
     values: Checked
     department: str | None
     manager_email: str | None
+    figures: Mapping[str, Amount] = field(default_factory=dict)
     cells: Mapping[str, str] = field(default_factory=dict)
     wrong: Set[str] = frozenset()
 
@@ -52,10 +56,14 @@ class Line:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PeopleFile:
-    """The lines of a file, wrong ones included, and an error for each invalid cell."""
+    """The lines of a file, wrong ones included, and an error for each invalid cell.
+
+    ``allowance_codes`` are those of its columns for figures of allowances.
+    """
 
     lines: Sequence[Line]
     errors: Sequence[FieldError] = ()
+    allowance_codes: Sequence[str] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -171,7 +179,8 @@ def read(content: bytes, *, needed: Sequence[str]) -> PeopleFile:
         lines.append(line)
         errors += wrong_cells
     errors += _repeated(lines)
-    return PeopleFile(lines=lines, errors=errors)
+    codes = dict.fromkeys(name.removeprefix(ALLOWANCE) for name in header if _is_figure(name))
+    return PeopleFile(lines=lines, errors=errors, allowance_codes=tuple(codes))
 
 
 def _unreadable(code: str, detail: str) -> InvalidInput:
@@ -206,7 +215,24 @@ def _table(text: str) -> tuple[list[str], Iterator[tuple[int, list[str] | FieldE
     _, header = next(rows, (1, []))
     if isinstance(header, FieldError):
         raise _unreadable(header.code, f"Line 1: {header.detail}")
-    return [re.sub(r"[\s-]+", "_", name.strip().lower()) for name in header], rows
+    return [_column_name(name) for name in header], rows
+
+
+def _column_name(text: str) -> str:
+    name = re.sub(r"[\s-]+", "_", text.strip().lower())
+    if not name.startswith(ALLOWANCE):
+        return name
+    # Codes have hyphens.
+    return ALLOWANCE + name.removeprefix(ALLOWANCE).strip("_").replace("_", "-")
+
+
+def _is_figure(column: str) -> bool:
+    return column.startswith(ALLOWANCE) and column != ALLOWANCE
+
+
+def _check_of(column: str) -> fields.Check | None:
+    """The check of a column's cells; None for an unknown column."""
+    return _allowance if _is_figure(column) else COLUMNS.get(column)
 
 
 # The csv module has no public type for its readers.
@@ -241,14 +267,15 @@ def _wrong_columns(header: list[str], needed: Sequence[str]) -> list[FieldError]
     """An error for each unknown, repeated or missing column. Raises InvalidInput without any."""
     if not header:
         raise _unreadable("empty", "The file is empty; its first line names the columns.")
-    if not any(name in COLUMNS for name in header):
+    known = [name for name in header if _check_of(name) is not None]
+    if not known:
         columns = ", ".join(COLUMNS)
         raise _unreadable("wrong_columns", f"Line 1 has to name the columns, such as {columns}.")
-    details = {name: _unknown(name) for name in header if name not in COLUMNS}
+    details = {name: _unknown(name) for name in header if name not in known}
     details |= {
         name: f"The column {name} is there twice. Remove one of them."
-        for name in header
-        if name in COLUMNS and header.count(name) > 1
+        for name in known
+        if header.count(name) > 1
     }
     details |= {
         name: f"The column {name} is missing. Add it." for name in needed if name not in header
@@ -271,16 +298,17 @@ def _line(
     number: int, header: list[str], cells: list[str], absent: Set[str]
 ) -> tuple[Line, list[FieldError]]:
     """The line with its valid cells, and the errors of the others."""
+    checks = {name: check for name in header if (check := _check_of(name)) is not None}
     cells_by_column = {
         name: cell.strip()
         for name, cell in zip(header, cells, strict=False)
-        if name in COLUMNS and cell.strip()
+        if name in checks and cell.strip()
     }
     values: Checked = {}
     errors: list[FieldError] = []
     for name, cell in cells_by_column.items():
         try:
-            values[name] = COLUMNS[name](cell, name)
+            values[name] = checks[name](cell, name)
         except InvalidInput as error:
             errors += [
                 replace(field_error, pointer=f"/{number}/{name}") for field_error in error.errors
@@ -296,16 +324,20 @@ def _line(
             "the separator in quotation marks."
         )
         errors = [FieldError(pointer=f"/{number}", code="too_many_cells", detail=detail)]
-        wrong = frozenset(COLUMNS)
+        wrong = frozenset(checks) | frozenset(COLUMNS)
         values = {name: value for name, value in values.items() if name == "email"}
     department, manager = values.pop("department", None), values.pop("manager_email", None)
     if "leave_allowance" in values:
         values["leave_allowance_half_days"] = values.pop("leave_allowance")
+    figures = {
+        name.removeprefix(ALLOWANCE): values.pop(name) for name in [*values] if _is_figure(name)
+    }
     line = Line(
         number=number,
         values=values,
         department=department,
         manager_email=manager,
+        figures=figures,
         cells=cells_by_column,
         wrong=wrong,
     )

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import datetime
+from dataclasses import dataclass, field, replace
+from datetime import date, datetime
+from types import MappingProxyType
 from typing import Final
 
-from storage.admin import departments, employment_records, people
+from storage.admin import allowances, departments, employment_records, people
 from storage.base import texts
+from storage.base.allowance_values import AllowanceFigure, Amount
 from storage.base.errors import Conflict, DomainError, FieldError, InvalidInput, Sentence
 from storage.base.fields import Checked
 from storage.base.ids import new_id
@@ -16,7 +18,7 @@ from storage.base.values import Caller, User
 from storage.db import locks, rows
 from storage.db.database import INSERT_BATCH, Transaction
 from storage.db.tables import UserRow
-from storage.operations.people_file import BadLines, Line, PeopleFile
+from storage.operations.people_file import ALLOWANCE, BadLines, Line, PeopleFile
 from storage.outbox import organisation_config
 from storage.outbox.organisation_config import OrganisationConfig
 from storage.people import people_changes, people_rows, slack_syncs
@@ -42,17 +44,26 @@ class NewDepartment:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PlannedPerson:
-    """``user`` is None for a new person."""
+    """``user`` is None for a new person.
+
+    ``figures`` has half-days a year by allowance, from ``figures_from`` on (None: from the present
+    leave year); ``are_figures_new``: they differ from those of the user.
+    """
 
     line: Line
     id: str
     user: User | None
     values: Checked
+    figures: Mapping[str, Amount] = field(default_factory=dict)
+    figures_from: date | None = None
+    are_figures_new: bool = False
 
     @property
     def is_changed(self) -> bool:
         if self.user is None:
             return False
+        if self.are_figures_new:
+            return True
         values = dict(self.values)
         day = values.pop("effective_from", None)
         before = self.user
@@ -87,6 +98,8 @@ def make_plan(
     new_departments, ambiguous = _set_departments(tx, persons, by=by, now=now)
     faults += ambiguous
     config = organisation_config.of_organisation(tx, by.organisation_id)
+    persons, wrong_figures = _with_figures(persons, file.allowance_codes, config, now)
+    faults += wrong_figures
     faults += [fault for person in persons for fault in _date_faults(person, config, now)]
     faults += _owner_faults(tx, persons, by=by)
     chain = people_changes.with_all_above(tx, by.organisation_id, _managers(persons))
@@ -219,6 +232,63 @@ def _set_departments(
             faults.append(_fault(person, "department", "ambiguous", detail))
         person.values["department_id"] = ids[0]
     return new, faults
+
+
+def _with_figures(
+    persons: Sequence[PlannedPerson],
+    codes: Sequence[str],
+    config: OrganisationConfig,
+    now: datetime,
+) -> tuple[list[PlannedPerson], list[FieldError]]:
+    """The people with their figures in allowances, and the columns and dates that are wrong."""
+    ids = {each.code: each.id for each in config.allowances.values() if not each.is_archived}
+    faults = [
+        FieldError(pointer=f"/1/{ALLOWANCE}{code[:50]}", code="wrong_columns", detail=detail)
+        for code in codes
+        if (detail := _wrong_code(code, ids, config)) is not None
+    ]
+    ids = {code: id for code, id in ids.items() if id != config.default_allowance_id}
+    planned = []
+    for person in persons:
+        figures = {ids[code]: days for code, days in person.line.figures.items() if code in ids}
+        if not figures:
+            planned.append(person)
+            continue
+        effective_from = person.values.get("effective_from")
+        if person.user is not None and person.values.keys().isdisjoint(employment_terms.FIELDS):
+            # It is only the day of these figures.
+            person.values.pop("effective_from", None)
+        after = person.user
+        try:
+            for allowance_id, days in figures.items():
+                if after is not None:
+                    after = allowances.with_figure(
+                        config, after, allowance_id, days, effective_from, now=now
+                    )
+        except InvalidInput as refusal:
+            faults += [_fault(person, "effective_from", e.code, e.detail) for e in refusal.errors]
+        except allowances.TooManyTerms as refusal:
+            faults.append(_fault(person, "effective_from", refusal.code, refusal.detail))
+        planned.append(
+            replace(
+                person,
+                figures=figures,
+                figures_from=effective_from,
+                are_figures_new=after != person.user,
+            )
+        )
+    return planned, faults
+
+
+def _wrong_code(code: str, ids: Mapping[str, str], config: OrganisationConfig) -> str | None:
+    default_id = config.default_allowance_id
+    if code not in ids:
+        usable = ", ".join(ALLOWANCE + known for known in sorted(ids) if ids[known] != default_id)
+        hint = f"The columns are {usable}." if usable else "Create the allowance first."
+        return f"There is no allowance in use with this code. {hint}"
+    if ids[code] == default_id:
+        return "Figures of the default allowance have the column leave_allowance. Rename it."
+    return None
 
 
 def _owner_faults(
@@ -397,11 +467,23 @@ def _add(
     progress: Progress,
 ) -> int:
     """Insert the new people; returns how many."""
-    new = [person.values | {"id": person.id} for person in persons if person.user is None]
+    new = [
+        person.values | {"id": person.id, "figures": _figures_of(person)}
+        for person in persons
+        if person.user is None
+    ]
     for start in range(0, len(new), INSERT_BATCH):
         people_changes.add_all(tx, new[start : start + INSERT_BATCH], "pending", by=by, now=now)
         progress(min(start + INSERT_BATCH, len(new)))
     return len(new)
+
+
+def _figures_of(person: PlannedPerson) -> tuple[AllowanceFigure, ...]:
+    """The figures of a new person, which count from their first day."""
+    return tuple(
+        AllowanceFigure(allowance_id=allowance_id, valid_from=None, half_days=half_days)
+        for allowance_id, half_days in person.figures.items()
+    )
 
 
 def _change(
@@ -420,7 +502,7 @@ def _change(
         if person.values.get("role") == "owner":
             faults += _update(tx, person, {"role": "owner"}, by=by, now=now)
     for number, person in enumerate(changed, 1):
-        faults += _update(tx, person, person.values, by=by, now=now)
+        faults += _update(tx, person, person.values, figures=person.figures, by=by, now=now)
         progress(number)
     return faults
 
@@ -430,6 +512,7 @@ def _update(
     person: PlannedPerson,
     changes: Mapping[str, object],
     *,
+    figures: Mapping[str, Amount] = MappingProxyType({}),
     by: Caller,
     now: datetime,
 ) -> list[FieldError]:
@@ -437,6 +520,16 @@ def _update(
     number = person.line.number
     try:
         people.update(tx, person.id, changes, by=by, now=now)
+        for allowance_id, half_days in figures.items():
+            allowances.set_figure(
+                tx,
+                person.id,
+                allowance_id,
+                half_days,
+                effective_from=person.figures_from,
+                by=by,
+                now=now,
+            )
     except people_changes.ChangedMeanwhile:
         raise
     except InvalidInput as refusal:

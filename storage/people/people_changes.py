@@ -85,7 +85,8 @@ def add_all(
 ) -> None:
     """Write many people whose values have been checked, addresses included, and audit each.
 
-    ``id`` may be among the values. Raises ChangedMeanwhile when an address has been taken since.
+    ``id`` and ``figures`` may be among the values. Raises ChangedMeanwhile when an address has been
+    taken since.
     """
     users = [_new(values, status, now) for values in people]
     try:
@@ -101,9 +102,9 @@ def add_all(
 
 def _new(values: Checked, status: UserStatus, now: datetime) -> User:
     empty: Checked = dict.fromkeys(field_names(User))
-    defaults = {"role": "member", "id": new_id(now)}
+    defaults = {"role": "member", "id": new_id(now), "figures": ()}
     fixed: Checked = {"status": status, "created_at": now, "updated_at": now, "version": 1}
-    fixed["earlier_periods"] = fixed["figures"] = ()
+    fixed["earlier_periods"] = ()
     return User(**empty | defaults | values | fixed)
 
 

@@ -6,6 +6,7 @@ import json
 import time
 from collections.abc import Sequence
 from datetime import date
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from storage.people import department_rows, people_lists, people_rows
 from storage.rules import employment_terms
 from tests.builders import NOW, Acme, a_department, a_person, an_organisation, audit_entries
 from tests.refusals import crossing
+from tests.storage.test_allowances import an_allowance
 from tests.storage.test_commands import ACME, Shell
 
 HEADER = "email,first_name,last_name,role,department,manager_email,job_title,start_date,"
@@ -367,6 +369,50 @@ def test_changes_have_dates_and_people_a_last_day(database: Database, acme: Acme
     )
     assert planned.department_id is not None
     assert bo.end_date == date(2026, 8, 31)
+
+
+def test_a_column_for_each_allowance_has_days_with_two_decimals(database: Database) -> None:
+    acme = an_organisation(database)
+    pot, sick = an_allowance(database, acme), an_allowance(database, acme, "Sick days")
+    a_person(database, acme, email="eve@x.ie", start_date=date(2020, 3, 1))
+    head = "email,first_name,last_name,Allowance:Volunteering,allowance:sick-days,effective_from\n"
+
+    done = bring_in(database, acme, head + "ada@x.ie,Ada,L,16.8,,\n", is_update=True)
+    text = head + 'ada@x.ie,,,"2,25",,2027-01-01\neve@x.ie,,,2,,\n'
+    updated = bring_in(database, acme, text, is_update=True)
+    again = bring_in(database, acme, text, is_update=True)
+
+    users = all_users(database, acme)
+    figures = {
+        email: [(each.allowance_id, each.valid_from, each.half_days) for each in user.figures]
+        for email, user in users.items()
+    }
+    assert figures["ada@x.ie"] == [
+        (pot, None, Fraction(168, 5)),
+        (pot, date(2027, 1, 1), Fraction(9, 2)),
+    ]
+    assert figures["eve@x.ie"] == [(pot, date(2026, 1, 1), 4)]
+    assert sick not in {figure[0] for of_user in figures.values() for figure in of_user}
+    assert (done.people_created, updated.people_updated, again.people_unchanged) == (1, 2, 2)
+
+
+def test_figures_and_columns_of_allowances_are_checked_with_their_place(database: Database) -> None:
+    acme = an_organisation(database)
+    an_allowance(database, acme)
+    a_person(database, acme, email="eve@x.ie")
+    head = "email,first_name,last_name,allowance:volunteering,allowance:study,allowance:annual"
+
+    text = head + ",effective_from\na@x.ie,A,L,2.125,1,25,\nb@x.ie,B,L,367,,,\n"
+    text += "eve@x.ie,,,1,,,2099-01-01\n"
+
+    assert faults(lambda: bring_in(database, acme, text, is_update=True)) == [
+        (1, "allowance:study", "wrong_columns"),
+        (1, "allowance:annual", "wrong_columns"),
+        (2, "allowance:volunteering", "not_a_number"),
+        (3, "allowance:volunteering", "invalid_days"),
+        (4, "effective_from", "out_of_range"),
+    ]
+    assert "a@x.ie" not in all_users(database, acme)
 
 
 def test_impossible_dates_are_reported_before_anything_is_imported(database: Database) -> None:
