@@ -75,6 +75,18 @@ def date_picker(value: date | None = None) -> Block:
     return picker if value is None else picker | {"initial_date": value.isoformat()}
 
 
+def from_when(first_day: date | None) -> Block:
+    """From when a changed allowance counts; ``first_day`` by default.
+
+    None: the first day of each person's present leave year.
+    """
+    hint = gettext("Leave empty to change it from each person's present leave year on.")
+    if first_day is not None:
+        day = words.plain_day(first_day)
+        hint = gettext("Leave empty to change it from {day} on.", day=day)
+    return field("effective_from", gettext("From"), date_picker(), hint=hint, is_optional=True)
+
+
 def select(options: Sequence[Option], chosen: str | None = None, placeholder: str = "") -> Block:
     """A select menu of at most 10,000 options, in groups if there are more than 100."""
     element: Block = {"type": "static_select", **_options_of(options)}

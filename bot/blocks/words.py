@@ -53,6 +53,11 @@ def day(value: date) -> str:
     return format_date(value, gettext("EEE d MMMM y"), locale=language.locale())
 
 
+def plain_day(value: date) -> str:
+    """``3 August 2026``."""
+    return format_date(value, gettext("d MMMM y"), locale=language.locale())
+
+
 def short_day(value: date) -> str:
     """``Mon 3 August``."""
     return format_date(value, gettext("EEE d MMMM"), locale=language.locale())

@@ -13,6 +13,7 @@ from bot.base.block_kit import Block
 from bot.base.language import gettext, gettext_noop
 from bot.blocks import layout
 from bot.screens import (
+    allowances,
     api_keys,
     calendar_feeds,
     departments,
@@ -29,7 +30,7 @@ from bot.screens import (
 OWN: Final = (calendar_feeds.SCREEN, api_keys.SCREEN)
 OF_ADMINS: Final = (
     (gettext_noop("People"), (people.SCREEN, departments.SCREEN)),
-    (gettext_noop("Leave"), (leave_types.SCREEN, holidays.SCREEN)),
+    (gettext_noop("Leave"), (leave_types.SCREEN, allowances.SCREEN, holidays.SCREEN)),
     (
         gettext_noop("Organisation"),
         (organisation.SCREEN, digests.SCREEN, display_links.SCREEN, webhooks.SCREEN),

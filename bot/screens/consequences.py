@@ -146,23 +146,31 @@ def _reassigned(named_effects: NamedEffects) -> list[str]:
 
 
 def _rebalanced(named_effects: NamedEffects) -> list[str]:
-    """What happens to balances because leave of a type starts or stops using the allowance."""
+    """What happens to balances because an allowance changes, or what leave of a type draws on."""
     effects = named_effects.effects
     if effects.deducts_allowance is None:
-        return []
-    uses = gettext("Leave of this type that begins today or later will use the allowance.")
+        return _rebalanced_people(named_effects) if effects.rebalanced else []
+    uses = gettext(
+        "Leave of this type that begins today or later will use the allowance “{allowance}”.",
+        allowance=_name(effects.drawn_on or ""),
+    )
     if not effects.deducts_allowance:
         uses = gettext("Leave of this type that begins today or later will not use any allowance.")
     if not effects.rebalanced:
         return [uses, gettext("No balance of this leave year or a later one will change.")]
+    return [uses, *_rebalanced_people(named_effects)]
+
+
+def _rebalanced_people(named_effects: NamedEffects) -> list[str]:
+    effects = named_effects.effects
     heading = ngettext(
         "{count} person's balance will change.",
         "{count} people's balances will change.",
         effects.rebalanced,
     )
     if effects.overdrawn:
-        return [uses, heading]
-    return [uses, heading, *_few(effects.balances, lambda each: _balance(named_effects, each))]
+        return [heading]
+    return [heading, *_few(effects.balances, lambda each: _balance(named_effects, each))]
 
 
 def _overdrawn(named_effects: NamedEffects) -> list[str]:
@@ -178,7 +186,7 @@ def _overdrawn(named_effects: NamedEffects) -> list[str]:
 def _own_balance(named_effects: NamedEffects) -> str:
     """The balances of the only person whose balances change."""
     balances = named_effects.effects.balances
-    if named_effects.effects.deducts_allowance is not None:
+    if named_effects.effects.rebalanced or named_effects.effects.deducts_allowance is not None:
         return ""
     if len({effect.user_id for effect in balances}) != 1:
         return ""
@@ -188,13 +196,16 @@ def _own_balance(named_effects: NamedEffects) -> str:
 def _balance(named_effects: NamedEffects, effect: BalanceEffect) -> str:
     after = words.amount(effect.after_half_days or 0)
     who = _name(named_effects.names.get(effect.user_id, ""))
+    year = effect.year.name
+    if effect.allowance_name is not None:
+        year = f"{_name(effect.allowance_name)} {year}"
     if effect.before_half_days is None:
-        return gettext("{who}, {year}: {amount} left", who=who, year=effect.year.name, amount=after)
+        return gettext("{who}, {year}: {amount} left", who=who, year=year, amount=after)
     before = words.number(effect.before_half_days / 2)
     return gettext(
         "{who}, {year}: {before} → {after} left",
         who=who,
-        year=effect.year.name,
+        year=year,
         before=before,
         after=after,
     )

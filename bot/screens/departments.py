@@ -15,10 +15,11 @@ from bot.interaction.interaction import Interaction
 from bot.screens import forms, screen, searches
 from bot.screens.screen import Saving, Screen
 from storage.admin import departments
-from storage.base.values import Caller, Department, User
+from storage.base.values import Caller, Department, User, local_day
 from storage.db.database import Transaction
 from storage.db.pages import Page
-from storage.people import department_rows, people_lists, people_rows
+from storage.outbox import organisation_config
+from storage.people import allowance_terms, department_rows, people_lists, people_rows
 
 NAME: Final = "settings.departments"
 
@@ -56,11 +57,20 @@ def read_form(tx: Transaction, interaction: Interaction, by: Caller, department_
     if not department_id:
         return form_view(None, None)
     department = department_rows.get(tx, department_id, by=by)
-    return form_view(department, people_lists.option(tx, department.manager_id, by=by))
+    config = organisation_config.of_organisation(tx, by.organisation_id)
+    today = local_day(interaction.now, config.organisation.timezone)
+    day, is_by_leave_year = allowance_terms.effective_from(config, None, today)
+    return form_view(
+        allowance_terms.department_as_of(config, department, today),
+        people_lists.option(tx, department.manager_id, by=by),
+        fields.from_when(None if is_by_leave_year else day),
+    )
 
 
-def form_view(department: Department | None, manager: User | None) -> View:
-    """The form of a department; ``department`` is None for a new one."""
+def form_view(
+    department: Department | None, manager: User | None, from_when: Block | None = None
+) -> View:
+    """The form of a department with today's allowance; ``department`` is None for a new one."""
     allowance = department.default_leave_allowance_half_days if department else None
     blocks: list[Block] = [
         fields.field(
@@ -80,6 +90,7 @@ def form_view(department: Department | None, manager: User | None) -> View:
             hint=gettext("Leave empty to use the organisation's."),
             is_optional=True,
         ),
+        *([] if from_when is None else [from_when]),
     ]
     title = gettext("Department") if department else gettext("Add a department")
     return screen.form_view(f"{NAME}.form", title, blocks, department.id if department else "")
@@ -94,7 +105,13 @@ def _save(tx: Transaction, saving: Saving) -> object:
     if not saving.form.about:
         return departments.create(tx, values, by=saving.by, now=saving.now)
     return departments.update(
-        tx, saving.form.about, values, by=saving.by, now=saving.now, recorder=saving.recorder
+        tx,
+        saving.form.about,
+        values,
+        effective_from=saving.form.day("effective_from"),
+        by=saving.by,
+        now=saving.now,
+        recorder=saving.recorder,
     )
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 from slack_bolt.async_app import AsyncApp
@@ -17,19 +18,22 @@ from bot.interaction.interaction import Interaction
 from bot.screens import forms, screen
 from bot.screens.screen import Saving, Screen
 from storage.admin import leave_type_changes
+from storage.base.allowance_values import Allowance
 from storage.base.leave_values import LeaveType
-from storage.base.values import Caller
+from storage.base.values import Caller, local_day
 from storage.db.database import Transaction
 from storage.db.pages import Page
 from storage.leave import leave_types
+from storage.outbox import organisation_config
 
 NAME: Final = "settings.leave_types"
 # The default for a new leave type.
 _COLOUR: Final = "#4a7fb5"
+_DEDUCTS: Final = "deducts_allowance"
 _ARCHIVED: Final = gettext_noop("Archived")
 _FLAGS: Final = (
     Option(label=gettext_noop("Requires approval"), value="requires_approval"),
-    Option(label=gettext_noop("Uses the allowance"), value="deducts_allowance"),
+    Option(label=gettext_noop("Uses the allowance"), value=_DEDUCTS),
     Option(label=gettext_noop("Allowance can be overdrawn"), value="allow_overdraft"),
     Option(label=gettext_noop("Paid"), value="is_paid"),
     Option(label=gettext_noop("Requires a note"), value="requires_note"),
@@ -53,11 +57,15 @@ FLAGS: Final = tuple(flag.value for flag in (*_FLAGS, *_SHOWN_TO_OTHERS))
 
 
 def read_list(tx: Transaction, interaction: Interaction, by: Caller, cursor: str) -> View:
-    return list_view(leave_types.page(tx, screen.page_of(cursor), by=by))
+    page = leave_types.page(tx, screen.page_of(cursor), by=by)
+    config = organisation_config.of_organisation(tx, by.organisation_id)
+    today = local_day(interaction.now, config.organisation.timezone)
+    of_today = [config.leave_type_as_of(each, today) for each in page.items]
+    return list_view(replace(page, items=of_today), config.allowances)
 
 
-def list_view(page: Page[LeaveType]) -> View:
-    """All types, including archived ones, oldest first."""
+def list_view(page: Page[LeaveType], allowances: Mapping[str, Allowance]) -> View:
+    """All types, including archived ones, oldest first. ``allowances`` are by id."""
     blocks = [layout.actions(layout.button(gettext("Add a leave type"), f"{NAME}.new"))]
     for leave_type in page.items:
         removal = (
@@ -67,16 +75,20 @@ def list_view(page: Page[LeaveType]) -> View:
         )
         options = [(gettext("Edit"), ids.MENU_EDIT), removal]
         menu = layout.menu(f"{NAME}.menu", options, leave_type.id)
-        blocks.append({**layout.row(leave_type.name, _facts(leave_type)), "accessory": menu})
+        facts = _facts(leave_type, allowances.get(leave_type.allowance_id or ""))
+        blocks.append({**layout.row(leave_type.name, facts), "accessory": menu})
     return screen.list_view(NAME, gettext("Leave types"), blocks, page.next_cursor)
 
 
-def _facts(leave_type: LeaveType) -> list[str]:
+def _facts(leave_type: LeaveType, allowance: Allowance | None) -> list[str]:
+    uses = gettext("Doesn't use the allowance")
+    if leave_type.deducts_allowance:
+        uses = gettext("Uses the allowance")
+    if allowance is not None and not allowance.is_default:
+        uses = gettext("Uses {allowance}", allowance=layout.name(allowance.name))
     facts = [
         gettext("Needs approval") if leave_type.requires_approval else gettext("No approval"),
-        gettext("Uses the allowance")
-        if leave_type.deducts_allowance
-        else gettext("Doesn't use the allowance"),
+        uses,
     ]
     if leave_type.is_private:
         facts.append(gettext("Private"))
@@ -91,11 +103,46 @@ def _checkboxes(flags: Sequence[Option], ticked: Collection[str]) -> Block:
 
 
 def _read_form(tx: Transaction, interaction: Interaction, by: Caller, leave_type_id: str) -> View:
-    return form_view(leave_types.get(tx, leave_type_id, by=by) if leave_type_id else None)
+    config = organisation_config.of_organisation(tx, by.organisation_id)
+    leave_type = None
+    drawn_on: str | None = config.default_allowance_id
+    if leave_type_id:
+        today = local_day(interaction.now, config.organisation.timezone)
+        found = leave_types.get(tx, leave_type_id, by=by)
+        leave_type = config.leave_type_as_of(found, today)
+        drawn_on = leave_type.allowance_id
+    offered = [
+        allowance
+        for allowance in config.allowances.values()
+        if allowance.id == drawn_on or not allowance.is_archived
+    ]
+    return form_view(leave_type, offered, drawn_on)
 
 
-def form_view(leave_type: LeaveType | None) -> View:
-    """The form of a leave type; ``leave_type`` is None for a new one."""
+def _allowance_field(offered: Sequence[Allowance], drawn_on: str | None) -> list[Block]:
+    """The choice of an allowance; none where there is only one, which has a checkbox."""
+    if len(offered) < 2:
+        return []
+    by_name = sorted(offered, key=lambda each: (not each.is_default, each.name.casefold()))
+    options = [
+        Option(label=gettext("None"), value=ids.NOTHING),
+        *(Option(label=allowance.name, value=allowance.id) for allowance in by_name),
+    ]
+    chosen = fields.select(options, drawn_on or ids.NOTHING)
+    return [fields.field("allowance_id", gettext("Allowance that it uses"), chosen)]
+
+
+def form_view(
+    leave_type: LeaveType | None,
+    offered: Sequence[Allowance] = (),
+    drawn_on: str | None = None,
+) -> View:
+    """The form of a leave type; ``leave_type`` is None for a new one.
+
+    ``offered`` are the allowances that it can use, ``drawn_on`` is the id of the one it uses.
+    """
+    allowance_field = _allowance_field(offered, drawn_on)
+    flags = [flag for flag in _FLAGS if not (allowance_field and flag.value == _DEDUCTS)]
     ticked = (
         ["requires_approval", "deducts_allowance", "is_paid", "tells_approvers"]
         if leave_type is None
@@ -132,9 +179,10 @@ def form_view(leave_type: LeaveType | None) -> View:
         fields.field(
             "flags",
             gettext("Rules"),
-            _checkboxes(_FLAGS, ticked),
+            _checkboxes(flags, ticked),
             is_optional=True,
         ),
+        *allowance_field,
         fields.field(
             "shown_to_others",
             gettext("What others learn"),
@@ -172,6 +220,9 @@ def _save(tx: Transaction, saving: Saving) -> object:
         "max_consecutive_days": saving.form.whole("max_consecutive_days"),
         **{flag: flag in ticked for flag in FLAGS},
     }
+    if saving.form.text("allowance_id") is not None:
+        del values[_DEDUCTS]
+        values["allowance_id"] = saving.form.chosen("allowance_id")
     if not saving.form.about:
         return leave_types.create(tx, values, by=saving.by, now=saving.now)
     return leave_type_changes.update(

@@ -7,18 +7,19 @@ from typing import Final
 from slack_bolt.async_app import AsyncApp
 
 from bot.base import ids
-from bot.base.block_kit import View
+from bot.base.block_kit import Block, View
 from bot.base.language import gettext, gettext_noop, locale
 from bot.blocks import fields, layout, words
 from bot.blocks.fields import Option
 from bot.interaction.interaction import Interaction
-from bot.screens import forms, screen, searches
+from bot.screens import allowances, forms, screen, searches
 from bot.screens.forms import Form
 from bot.screens.screen import Saving, Screen
 from storage.admin import organisation_settings, organisations
 from storage.base.errors import InvalidInput
-from storage.base.values import Caller, Organisation
+from storage.base.values import Caller, Organisation, local_day
 from storage.db.database import Transaction
+from storage.outbox import organisation_config
 from storage.rules import holiday_calendar
 from storage.workspaces import setup_checklist
 
@@ -35,11 +36,18 @@ DIGEST: Final = "digest"
 
 def read_form(tx: Transaction, interaction: Interaction, by: Caller, _: str) -> View:
     settings = organisations.get(tx, by=by, now=interaction.now)
-    return form_view(settings, holiday_calendar.country_name(settings.country_code, locale()))
+    config = organisation_config.of_organisation(tx, by.organisation_id)
+    today = local_day(interaction.now, settings.timezone)
+    first_day = allowances.first_day_of_change(config, config.default_allowance_id, today)
+    country_name = holiday_calendar.country_name(settings.country_code, locale())
+    return form_view(settings, country_name, fields.from_when(first_day))
 
 
-def form_view(settings: Organisation, country_name: str) -> View:
-    """The form; ``country_name`` is that of the organisation's public holidays."""
+def form_view(settings: Organisation, country_name: str, from_when: Block) -> View:
+    """The form; ``country_name`` is that of the organisation's public holidays.
+
+    ``from_when`` is the field with the day from which allowance and carry-over count.
+    """
     months = [Option(label=words.month(number), value=str(number)) for number in range(1, 13)]
     ticked = [JOIN] * settings.slack_members_join + [DIGEST] * (settings.digest_channel is not None)
     expiry = str(settings.carry_over_expiry_month or ids.NOTHING)
@@ -94,6 +102,7 @@ def form_view(settings: Organisation, country_name: str) -> View:
                 [Option(label=gettext("The leave year"), value=ids.NOTHING), *months], expiry
             ),
         ),
+        from_when,
         fields.field(
             "slack",
             gettext("In Slack"),
@@ -118,9 +127,13 @@ def form_view(settings: Organisation, country_name: str) -> View:
 
 
 def _save(tx: Transaction, saving: Saving) -> object:
+    config = organisation_config.of_organisation(tx, saving.by.organisation_id)
+    today = local_day(saving.now, config.organisation.timezone)
+    first_day = allowances.first_day_of_change(config, config.default_allowance_id, today)
     saved = organisation_settings.update(
         tx,
         _values(saving.form),
+        effective_from=saving.form.day("effective_from") or first_day,
         is_set_up=setup_checklist.is_open(tx, "country", by=saving.by, now=saving.now),
         by=saving.by,
         now=saving.now,

@@ -264,6 +264,12 @@ def with_terms(
     day, is_by_leave_year = allowance_terms.effective_from(config, effective_from, today)
     rule = allowance_terms.organisation_rule(config)
     at = dated.on(allowance.terms, rule, day) or allowance.terms[0]
+    if effective_from is None:
+        # Sending back what counts today changes nothing, not even if it began within this year.
+        of_today = dated.on(allowance.terms, rule, today) or allowance.terms[0]
+        changes = {
+            name: value for name, value in changes.items() if getattr(of_today, name) != value
+        }
     new = replace(at, **changes, id=new_id(now), valid_from=day, is_by_leave_year=is_by_leave_year)
     terms = dated.changed_from(allowance.terms, at, new, changes)
     if len(terms) > MAX_TERMS:
@@ -311,8 +317,7 @@ def save(
             recorder.effects,
             changes_allowances=after.terms != before.terms,
             rebalanced=len({each.user_id for each in changed}),
-            # Negative balances first, as the list may be cut off.
-            balances=tuple(dict.fromkeys((*overdrawn, *changed)))[: effects.MAX_BALANCES],
+            balances=effects.worst_first(changed),
             overdrawn=overdrawn,
         )
 

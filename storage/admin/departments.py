@@ -258,6 +258,11 @@ def _changed_figures(
         is_by_leave_year=is_by_leave_year,
         half_days=half_days,
     )
+    if effective_from is None:
+        of_today = allowance_terms.department_as_of(config, department, today)
+        if half_days == of_today.default_leave_allowance_half_days:
+            # Sending back what counts today changes nothing, not even if it began within this year.
+            return department.figures
     as_of = allowance_terms.department_as_of(config, department, day)
     in_force = replace(figure, half_days=as_of.default_leave_allowance_half_days)
     return dated.changed_from(department.figures, in_force, figure, {"half_days": half_days})

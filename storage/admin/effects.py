@@ -51,9 +51,9 @@ class Effects:
     ``changes_allowances``: the balances of more people change, because an allowance does.
     ``overdrawn`` are all balances that a changed allowance or leave type makes negative.
     ``deducts_allowance``: booked leave of a type that begins from a day on draws on another
-    allowance (True) or on none; None for other changes. ``changes_the_past``: the day is before
-    today. ``rebalanced`` is how many people's balances it changes in
-    today's leave year or later. ``leaver`` has a new
+    allowance (True) or on none; None for other changes. ``drawn_on`` is that allowance's name.
+    ``changes_the_past``: the day is before today. ``rebalanced`` is how many people's balances a
+    changed allowance or leave type changes in today's leave year or later. ``leaver`` has a new
     last day of employment, after which they are archived.
     """
 
@@ -69,6 +69,7 @@ class Effects:
     changes_allowances: bool = False
     overdrawn: tuple[BalanceEffect, ...] = ()
     deducts_allowance: bool | None = None
+    drawn_on: str | None = None
     changes_the_past: bool = False
     rebalanced: int = 0
     leaver: User | None = None
@@ -76,8 +77,12 @@ class Effects:
     @property
     def affects_others(self) -> bool:
         """Whether leave, its approvers or cover, or its use of the allowance change, a balance
-        becomes negative or a person leaves."""
-        return self.deducts_allowance is not None or bool(
+        becomes negative, or lower because an allowance changes, or a person leaves."""
+        if self.deducts_allowance is not None:
+            return True
+        if self.changes_allowances and any(map(_is_lower, self.balances)):
+            return True
+        return bool(
             self.leave or self.reassigned or self.uncovered or self.overdrawn or self.leaver
         )
 
@@ -112,6 +117,17 @@ def overdrawn(changes: Iterable[BalanceEffect]) -> tuple[BalanceEffect, ...]:
         if change.after_half_days is not None
         and change.after_half_days < min(change.before_half_days or 0, 0)
     )
+
+
+def worst_first(changes: Iterable[BalanceEffect]) -> tuple[BalanceEffect, ...]:
+    """The first 100 changes, negative balances first, then lower ones."""
+    changed = tuple(changes)
+    lower = filter(_is_lower, changed)
+    return tuple(dict.fromkeys((*overdrawn(changed), *lower, *changed)))[:MAX_BALANCES]
+
+
+def _is_lower(change: BalanceEffect) -> bool:
+    return (change.after_half_days or 0) < (change.before_half_days or 0)
 
 
 def owners(leave: Iterable[LeaveEffect]) -> list[User]:

@@ -18,6 +18,7 @@ from storage.db.database import Transaction
 from storage.db.tables import LeaveRequestRow, UserRow
 from storage.leave import leave_types
 from storage.outbox import organisation_config
+from storage.outbox.organisation_config import OrganisationConfig
 from storage.rules import roles
 
 
@@ -60,12 +61,18 @@ def update(
         recorder.effects = replace(
             recorder.effects,
             deducts_allowance=after.deducts_allowance,
+            drawn_on=_name_of_drawn_on(config, after),
             changes_the_past=effective_from is not None and effective_from < today,
             rebalanced=len({effect.user_id for effect in changed}),
             balances=listed[: effects.MAX_BALANCES],
             overdrawn=overdrawn,
         )
     return config.leave_type_as_of(after, today)
+
+
+def _name_of_drawn_on(config: OrganisationConfig, leave_type: LeaveType) -> str | None:
+    allowance = config.allowances.get(leave_type.allowance_id or "")
+    return None if allowance is None else allowance.name
 
 
 def _people_with_leave(tx: Transaction, organisation_id: str, leave_type_id: str) -> list[User]:

@@ -92,6 +92,11 @@ _OF_ALLOWANCES: Final = (
 
 # Settings that decide when the events of calendar feeds begin and end.
 _IN_EVENTS: Final = ("timezone", "day_starts_at", "midday_at", "day_ends_at")
+# Terms that may be null, and the settings that show a figure for it.
+_SHOWN_FOR_NONE: Final = {
+    "half_days_per_year": "default_leave_allowance_half_days",
+    "carry_over_half_days": "carry_over_half_days",
+}
 # A higher amount makes no balance negative.
 _AMOUNTS: Final = ("default_leave_allowance_half_days", "carry_over_half_days")
 
@@ -223,6 +228,12 @@ def _with_terms(
         terms["half_days_per_year"] = after["default_leave_allowance_half_days"]
     if "carry_over_half_days" in changed:
         terms["carry_over_half_days"] = after["carry_over_half_days"]
+    today = local_day(now, config.organisation.timezone)
+    of_today = allowance_terms.terms_on(config, allowance.id, today)
+    for name, setting in _SHOWN_FOR_NONE.items():
+        # These settings are never null: sending back what they show leaves it so.
+        if getattr(of_today, name) is None and after[setting] == before[setting]:
+            terms.pop(name, None)
     month = after["carry_over_expiry_month"]
     if "carry_over_expiry_month" in changed and month != before["carry_over_expiry_month"]:
         if month is not None and after["leave_year_type"] == "anniversary":

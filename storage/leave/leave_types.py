@@ -189,7 +189,8 @@ def _drawn_on(config: OrganisationConfig, values: Checked, drawn_before: str | N
             "Leave that deducts draws on an allowance, other leave on none.",
         )
     allowance = None if chosen is None else config.allowances.get(chosen)
-    if chosen is not None and (allowance is None or allowance.is_archived):
+    is_usable = allowance is not None and (not allowance.is_archived or chosen == drawn_before)
+    if chosen is not None and not is_usable:
         raise InvalidInput.of(
             "allowance_id",
             "unknown_allowance",

@@ -20,6 +20,7 @@ from bot.listeners import commands
 from playground.loopback.blocks import is_empty, is_stateful, located
 from playground.playground import options_in
 from storage.admin import (
+    allowances,
     channel_digests,
     departments,
     holiday_overrides,
@@ -28,6 +29,7 @@ from storage.admin import (
     people,
 )
 from storage.admin.holiday_overrides import NewOverride
+from storage.base.allowance_values import TenureStep
 from storage.calendars import display_links, feeds
 from storage.db.database import Transaction
 from storage.keys import api_keys
@@ -84,7 +86,8 @@ FILLED: Final[dict[str, dict[str, Any]]] = {
     },
     "settings.holidays.categories.form": {"categories": []},
     "settings.overrides.form": {"date": "2026-09-07", "name": "Betriebsruhe"},
-    "settings.leave_types.form": {"flags": ["requires_approval"]},
+    "settings.leave_types.form": {"allowance_id": "none"},
+    "settings.allowances.form": {"days_per_year": "0"},
     "settings.people.new.form": {
         "email": "neu@example.com",
         "first_name": "Nina",
@@ -92,6 +95,16 @@ FILLED: Final[dict[str, dict[str, Any]]] = {
     },
     "settings.webhooks.form": {"url": URL},
     "settings.webhook.edit.form": {"url": URL + "/2"},
+}
+
+EVERY_TERM: Final[dict[str, Any]] = {
+    "granting": "monthly",
+    "by_tenure": (TenureStep(after_years=5, half_days_per_year=60),),
+    "available_after_months": 3,
+    "may_borrow": True,
+    "overdraft_half_days": 3,
+    "carry_over_half_days": 10,
+    "carry_over_expires_after_months": 3,
 }
 
 
@@ -333,8 +346,14 @@ def german(world: World) -> World:
             german = {"channel": f"C{number:08}", "locale": "de"}
             channel_digests.create(tx, german, by=by, now=now)
             leave_types.create(tx, {"name": f"Sorte {number:02}"}, by=by, now=now)
+            pot = allowances.create(tx, {"name": f"Topf {number:02}"}, by=by, now=now).allowance
+            if number:
+                allowances.update(tx, pot.id, {"is_archived": True}, by=by, now=now)
             events = ["leave_request.created"]
             webhook, _ = webhooks.create(tx, f"{URL}/{number}", events, by=by, now=now)
+        for days, day in ((50, date(2026, 5, 1)), (56, date(2027, 1, 1))):
+            terms = {"half_days_per_year": days} | EVERY_TERM
+            allowances.update(tx, world.acme.id, terms, effective_from=day, by=by, now=now)
         webhooks.disable(tx, world.acme.id, webhook.id, "410", now=now)
         notification_outbox.notify_admins(
             tx, world.acme.id, "webhook_disabled", webhook_id=webhook.id, now=now

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import date, timedelta
+from fractions import Fraction
 from typing import Any, Literal
 from zoneinfo import available_timezones
 
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 
 from bot.blocks import fields
 from bot.screens import (
+    allowances,
     api_keys,
     calendar_feeds,
     consequences,
@@ -26,7 +28,9 @@ from bot.screens import (
 from bot.screens import organisation as organisation_screen
 from bot.screens.consequences import NamedEffects
 from playground.loopback.limits import is_too_large, problems_of_view
+from storage.admin.allowances import Shown
 from storage.admin.effects import Effects
+from storage.base.allowance_values import AllowanceTerms, TenureStep
 from storage.base.calendar_values import CalendarFeed, HolidayOnDate, HolidayOverride, HolidaySet
 from storage.base.event_values import (
     EVENT_TYPES,
@@ -282,15 +286,60 @@ def test_forms_of_the_organisation_and_its_types_are_within_limits(name: str, em
         colour="#ffffff",
         min_notice_days=730,
         max_consecutive_days=366,
+        allowance_id="allowance",
     )
+    many = [replace(an_allowance(name, is_default=False), id=str(each)) for each in range(100)]
     for view in (
-        organisation_screen.form_view(organisation, "United Kingdom (Scotland)"),
+        organisation_screen.form_view(
+            organisation, "United Kingdom (Scotland)", fields.from_when(NOW.date())
+        ),
         leave_types.form_view(None),
         leave_types.form_view(study),
         leave_types.archiving_view(study),
-        leave_types.list_view(Page(items=[study] * 40, next_cursor=CURSOR)),
+        leave_types.form_view(study, many, many[0].id),
+        leave_types.list_view(Page(items=[study] * 40, next_cursor=CURSOR), {"allowance": many[0]}),
     ):
         assert problems_of_view(view) == []
+
+
+@given(text(200), st.integers(1, 100))
+def test_allowances_are_within_limits(name: str, number: int) -> None:
+    most = AllowanceTerms(
+        id=REQUEST_ID,
+        valid_from=date(2026, 9, 1),
+        half_days_per_year=Fraction(73_199, 100),
+        granting="monthly",
+        by_tenure=tuple(
+            TenureStep(after_years=41 + each, half_days_per_year=Fraction(73_199, 100))
+            for each in range(20)
+        ),
+        available_after_months=120,
+        may_borrow=True,
+        overdraft_half_days=731,
+        carry_over_half_days=Fraction(73_199, 100),
+        carry_over_expires_after_months=12,
+        credits_expire_after_months=120,
+    )
+    first = replace(most, valid_from=None)
+    allowance = replace(
+        an_allowance(name, is_default=False), earnable=True, terms=(first, *[most] * (number - 1))
+    )
+    shown = Shown(allowance=allowance, terms=most)
+    from_when, no_effects = (
+        fields.from_when(NOW.date()),
+        NamedEffects(effects=Effects(), names={}, departments={}),
+    )
+    for view in (
+        allowances.form_view(None, from_when),
+        # All of them past, or but the first future.
+        allowances.form_view(shown, from_when, date(2027, 1, 1)),
+        allowances.form_view(shown, from_when, date(2026, 1, 1)),
+        allowances.archiving_view(allowance),
+        allowances.taking_back_view(f"{REQUEST_ID} {REQUEST_ID}", most, no_effects),
+        allowances.list_view(Page(items=[shown] * 40, next_cursor=CURSOR), date(2026, 1, 1)),
+    ):
+        assert problems_of_view(view) == []
+        assert not is_too_large(view)
 
 
 @given(st.sampled_from(["", "united", "a", "GB-", "zzzz", "*"]))

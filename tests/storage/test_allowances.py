@@ -9,13 +9,14 @@ from typing import Any
 
 import pytest
 
-from storage.admin import allowances, organisation_settings, people
+from storage.admin import allowances, departments, organisation_settings, people
 from storage.base.allowance_values import TenureStep
 from storage.base.errors import CodeTaken, InsufficientAllowance, InvalidInput, NameTaken, NotFound
 from storage.base.values import User
 from storage.db.database import Database
 from storage.leave import adjustments, leave_types, ledgers
 from storage.leave.ledgers import Balance
+from storage.outbox import organisation_config
 from storage.people import people_rows
 from tests.builders import (
     NOW,
@@ -457,3 +458,66 @@ def test_later_terms_continue_a_change_until_they_differ(database: Database) -> 
         (date(2028, 1, 1), 60, 10),
     ]
     assert replace(shown.terms, id="") == replace(shown.allowance.terms[1], id="")
+
+
+def test_sending_back_what_counts_today_changes_nothing(database: Database) -> None:
+    acme = an_organisation(database)
+    sales = a_department(database, acme)
+    carried = {"carry_over_half_days": None, "by_tenure": ()}
+    with_terms(database, acme, date(2026, 5, 1), half_days_per_year=54, **carried)
+    of_department = {"default_leave_allowance_half_days": 60}
+    how: dict[str, Any] = {"by": acme.caller, "now": NOW}
+    database.write_now(
+        departments.update, sales.id, of_department, effective_from=date(2026, 5, 1), **how
+    )
+
+    with_terms(database, acme, None, half_days_per_year=54, **carried)
+    shown = {"default_leave_allowance_half_days": 54, "carry_over_half_days": 732}
+    database.write_now(organisation_settings.update, shown, **how)
+    database.write_now(departments.update, sales.id, of_department, **how)
+
+    config = database.read_now(organisation_config.of_organisation, acme.id)
+    terms = config.allowances[acme.id].terms
+    assert [each.valid_from for each in terms] == [None, date(2026, 5, 1)]
+    assert terms[-1].carry_over_half_days is None
+    (figure,) = config.departments[sales.id].figures
+    assert figure.valid_from == date(2026, 5, 1)
+
+
+def test_lower_balances_are_confirmed_and_come_before_higher_ones(database: Database) -> None:
+    acme = an_organisation(database)
+    volunteering = an_allowance(database, acme, half_days_per_year=4)
+    started = a_person(database, acme, start_date=date(2020, 1, 1))
+    a_person(database, acme)
+    steps = (TenureStep(after_years=5, half_days_per_year=10),)
+    how: dict[str, Any] = {"by": acme.caller, "now": NOW}
+
+    more = dry_run(database, allowances.update, volunteering, {"half_days_per_year": 6}, **how)
+    mixed = dry_run(
+        database,
+        allowances.update,
+        volunteering,
+        {"half_days_per_year": 2, "by_tenure": steps},
+        **how,
+    )
+
+    assert (more.affects_others, mixed.affects_others) == (False, True)
+    assert more.rebalanced == mixed.rebalanced == 3
+    assert mixed.balances[-1].user_id == started.id
+    assert {each.allowance_name for each in mixed.balances} == {"Volunteering"}
+
+
+def test_leave_types_keep_an_archived_allowance_and_are_given_none(database: Database) -> None:
+    acme = an_organisation(database)
+    volunteering = an_allowance(database, acme)
+    how: dict[str, Any] = {"by": acme.caller, "now": NOW}
+    database.write_now(allowances.delete, volunteering, **how)
+    archived = {"allowance_id": volunteering}
+
+    kept = database.write_now(
+        leave_types.update, type_id(database, acme, "volunteering"), archived, **how
+    )
+
+    assert kept.allowance_id == volunteering
+    with pytest.raises(InvalidInput):
+        database.write_now(leave_types.update, type_id(database, acme, "annual"), archived, **how)
