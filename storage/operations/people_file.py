@@ -130,7 +130,9 @@ def _working_days(text: str, field: str) -> tuple[str, ...]:
 def _allowance(text: str, field: str) -> Amount:
     if _DAYS.fullmatch(text) is None:
         raise InvalidInput.of(
-            field, "not_a_number", "Use a number of days from 0 to 366, such as 25 or 12.5."
+            field,
+            "not_a_number",
+            "Use a number of days from 0 to 366 with at most two decimals, such as 25 or 16.8.",
         )
     return amount_of(float(text.replace(",", ".")), field)
 
