@@ -161,7 +161,7 @@ def of_year(
     is_full_at_end = (
         ends_within
         and rule.full_claim_for_leavers_after_june
-        and (claim_on or date.min) <= last_day + _ONE_DAY
+        and (claim_on or date.min) <= last_day
         and last_day >= months_after(year.first_day, _HALF_YEAR)
     )
     is_full_at_start = starts_within and claim_on is not None and claim_on <= last_day
@@ -270,10 +270,11 @@ def _by_days(grants: Sequence[Grant], first_day: date, last_day: date, year: Lea
 def _months_touched(year: LeaveYear, first_day: date, last_day: date) -> list[date]:
     """The first days of the months of the leave year in which any of the days lies."""
     months = [months_after(year.first_day, count) for count in range(_MONTHS)]
+    ends = [*(after - _ONE_DAY for after in months[1:]), year.last_day]
     return [
         month
-        for month, after in zip(months, [*months[1:], date.max], strict=True)
-        if month <= last_day and after > first_day
+        for month, end in zip(months, ends, strict=True)
+        if month <= last_day and end >= first_day
     ]
 
 

@@ -220,6 +220,22 @@ class LeaveYearBalance:
             - self._lapsed(date.max)
         )
 
+    def least_left(self, *, may_borrow: bool) -> Remaining:
+        """The least that is left after any leave, of what is granted by then, or at the end."""
+        least = Remaining(half_days=self.final_half_days)
+        for taken in () if may_borrow else self.taken_by:
+            left = (
+                self.allowance.half_days_by(taken.day)
+                + self.carried_half_days
+                + self.adjusted_half_days
+                + sum(each.half_days for each in self.credits_by(taken.day))
+                - taken.half_days
+                - self._lapsed(taken.day)
+            )
+            if left < least.half_days:
+                least = Remaining(half_days=left, needed_by=taken.leave)
+        return least
+
     def not_granted_half_days(self, on: date) -> Amount:
         """What the year grants later, or what later leave needs of it: never negative."""
         at_end = self.remaining(on, may_borrow=True).half_days
@@ -313,13 +329,13 @@ def demands(
     On the leave's last day in that year: days that expire later can still be taken. ``others`` is
     all other leave.
     """
-    terms = account.terms_on(requested.start_date)
     year_demands = []
     for balance in of_years(
         account, [*others, requested], requested.start_date, requested.end_date
     ):
         needed = requested.half_days_in(balance.first_day, balance.last_day)
         on = min(requested.end_date, balance.last_day)
+        terms = account.terms_on(max(requested.start_date, balance.first_day))
         remaining = balance.remaining(on, may_borrow=terms.may_borrow)
         year_demands.append(
             YearDemand(
@@ -348,20 +364,32 @@ def later_demands(
     if last_day <= first_day:
         return []
     after = of_years(account, [*others, requested], first_day, last_day)
-    if all(balance.final_half_days >= 0 for balance in after[1:]):
+    left_after = [_least_left(account, balance) for balance in after[1:]]
+    if all(left.half_days >= 0 for left in left_after):
         return []
     before = of_years(account, others, first_day, last_day)
-    return [
-        YearDemand(
-            year=year_before.year,
-            remaining_half_days=year_before.final_half_days,
-            needed_half_days=year_before.final_half_days - year_after.final_half_days,
-            overdraft_half_days=account.terms_on(year_before.first_day).overdraft_half_days,
-        )
-        for year_before, year_after in zip(before[1:], after[1:], strict=True)
-        if year_after.final_half_days < min(year_before.final_half_days, 0)
-        and not requested.half_days_in(year_before.first_day, year_before.last_day)
-    ]
+    demands = []
+    for year_before, left in zip(before[1:], left_after, strict=True):
+        remaining = _least_left(account, year_before).half_days
+        is_requested = requested.half_days_in(year_before.first_day, year_before.last_day)
+        if left.half_days < min(remaining, 0) and not is_requested:
+            terms = account.terms_on(year_before.first_day)
+            demands.append(
+                YearDemand(
+                    year=year_before.year,
+                    remaining_half_days=remaining,
+                    needed_half_days=remaining - left.half_days,
+                    overdraft_half_days=terms.overdraft_half_days,
+                    later_leave=None if left.needed_by is None else left.needed_by.days,
+                )
+            )
+    return demands
+
+
+def _least_left(account: Account, balance: LeaveYearBalance) -> Remaining:
+    """What is left at the end of the year, or after the leave that leaves the least before it."""
+    may_borrow = account.terms_on(balance.first_day).may_borrow
+    return balance.least_left(may_borrow=may_borrow)
 
 
 def carried_until(year: LeaveYear, expiry_month: int) -> date:
