@@ -207,15 +207,15 @@ class EmailTaken(Conflict):
 
 
 class CodeTaken(Conflict):
-    """Another leave type of the organisation has this code."""
+    """Another leave type or allowance of the organisation has this code."""
 
     code = "code_taken"
     title = "The code is already in use."
-    cure = "Choose another code, or change the type that has it."
+    cure = "Choose another code, or change the other that has it."
     example: ClassVar[tuple[Any, ...]] = ("annual",)
 
     def __init__(self, code: str) -> None:
-        super().__init__("Another leave type has the code {taken}.", taken=code)
+        super().__init__("The code {taken} is already in use.", taken=code)
 
 
 class NameTaken(Conflict):
