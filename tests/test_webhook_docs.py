@@ -12,10 +12,11 @@ from typing import Any
 import pytest
 
 from api.webhooks.webhook_delivery import sign
+from storage.admin import allowances
 from storage.base.event_values import DELIVERY_EVENTS
 from storage.base.secrets import new_signing_secret
 from storage.db.database import Database
-from storage.leave import decisions, leave_changes, leave_requests
+from storage.leave import decisions, leave_changes, leave_requests, time_credits
 from storage.webhooks import deliveries, delivery_log, delivery_queue
 from storage.webhooks.deliveries import RETRY_AFTER_SECONDS
 from tests import javascript
@@ -26,7 +27,7 @@ DOCS = Path(__file__).parents[1] / "docs"
 TEXT = (DOCS / "webhooks.md").read_text(encoding="utf-8")
 EVENTS = "".join(
     (DOCS / name).read_text(encoding="utf-8")
-    for name in ("webhook-events.md", "webhook-amendments.md")
+    for name in ("webhook-events.md", "webhook-amendments.md", "webhook-time-credits.md")
 )
 
 
@@ -54,6 +55,24 @@ def real_events(database: Database) -> dict[str, Any]:
     database.write_now(leave_requests.cancel, request.id, by=by, now=NOW)
     other = a_request(database, acme, ada)
     database.write_now(decisions.decline, other.id, by=boss, reason="Too many are away.", now=NOW)
+    shown = acme.write(allowances.create, {"name": "Time in lieu", "earnable": True})
+
+    def claim(worked_on: date) -> str:
+        return database.write_now(
+            time_credits.create,
+            allowance_id=shown.allowance.id,
+            worked_on=worked_on,
+            days=1,
+            reason="Release on Saturday.",
+            by=by,
+            now=NOW,
+        ).id
+
+    credit_id = claim(date(2026, 5, 30))
+    database.write_now(time_credits.approve, credit_id, by=boss, now=NOW)
+    acme.write(time_credits.cancel, credit_id)
+    late = claim(date(2026, 5, 31))
+    database.write_now(time_credits.decline, late, reason="It was a Friday.", by=boss, now=NOW)
     database.write_now(delivery_log.ping, webhook.id, by=acme.caller, now=NOW)
     events_by_type: dict[str, Any] = {}
     while claimed := database.write_now(

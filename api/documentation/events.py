@@ -5,8 +5,16 @@ from __future__ import annotations
 from typing import Final
 
 from api.documentation.schemas import REF, Examples, Json, class_name
-from storage.base.event_values import EVENTS, DeliveryEvent
-from storage.outbox.webhook_outbox import PING, EventBody, EventData, PingBody, PingData
+from storage.base.event_values import EVENTS, TIME_CREDIT_EVENT_TYPES, DeliveryEvent
+from storage.outbox.webhook_outbox import (
+    PING,
+    EventBody,
+    EventData,
+    PingBody,
+    PingData,
+    TimeCreditEventBody,
+    TimeCreditEventData,
+)
 
 TAG: Final = {
     "Events": (
@@ -16,7 +24,7 @@ TAG: Final = {
         "afterwards. Anything else is retried after about 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, "
         "14 h, 20 h and 24 h; 410 disables the webhook. An event may arrive more than once, "
         "always with the same bytes and the same `webhook-id`: ignore those that you have seen. "
-        "`data.sequence` grows with every event of one leave request."
+        "`data.sequence` grows with every event of one leave request or time credit."
     ),
 }
 
@@ -69,11 +77,15 @@ def take_schemas(components: Json) -> Json:
             **components[model.__name__],
             "examples": [examples.of({"$ref": REF.format(model=model.__name__)})],
         }
-        for model in (EventData, PingData)
+        for model in (EventData, TimeCreditEventData, PingData)
     }
-    of_events, of_pings = (components.pop(model.__name__) for model in (EventBody, PingBody))
+    of_events, of_credits, of_pings = (
+        components.pop(model.__name__) for model in (EventBody, TimeCreditEventBody, PingBody)
+    )
     for event, (_, description) in EVENTS.items():
-        body = of_pings if event == PING else of_events
+        body = of_credits if event in TIME_CREDIT_EVENT_TYPES else of_events
+        if event == PING:
+            body = of_pings
         schemas[_name(event)] = {
             **body,
             "title": _name(event),

@@ -36,6 +36,7 @@ from api.routes import (
     leave_types,
     organisation,
     public_holidays,
+    time_credits,
     users,
     webhooks,
 )
@@ -55,6 +56,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
     *employment.OPERATIONS,
     *allowances.OPERATIONS,
     *balances.OPERATIONS,
+    *time_credits.OPERATIONS,
     *departments.OPERATIONS,
     *leave_requests.OPERATIONS,
     *interruptions.OPERATIONS,

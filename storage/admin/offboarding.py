@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import date, datetime
 from typing import Any, Final, Literal
 
-from storage.base.event_values import EventType, NotificationEvent
+from storage.base.event_values import LeaveEventType, NotificationEvent
 from storage.base.leave_values import LeaveEffect, LeaveRequest
 from storage.base.values import Caller, User, local_day
 from storage.db.database import Transaction
@@ -209,7 +209,7 @@ def _apply(
     changed_leave = [effect.after for effect in leave]
     # An archived person has left and is not notified; approvers are, and their cards refreshed.
     notified = () if why == "user_archived" else changed_leave
-    event: EventType = "leave_request.updated"
+    event: LeaveEventType = "leave_request.updated"
     notification: NotificationEvent = "leave_request.shortened"
     if action == "leave_request.cancelled":
         event = notification = action

@@ -11,7 +11,7 @@ from pydantic import ConfigDict, Field
 
 from storage.base.values import HIDDEN, About, Id, Source
 
-EventType = Literal[
+LeaveEventType = Literal[
     "leave_request.created",
     "leave_request.updated",
     "leave_request.approved",
@@ -21,6 +21,19 @@ EventType = Literal[
     "leave_request.amendment_declined",
     "leave_request.amendment_withdrawn",
 ]
+
+TimeCreditEventType = Literal[
+    "time_credit.created",
+    "time_credit.approved",
+    "time_credit.declined",
+    "time_credit.cancelled",
+]
+
+EventType = Literal[LeaveEventType, TimeCreditEventType]
+
+LEAVE_EVENT_TYPES: Final[tuple[LeaveEventType, ...]] = get_args(LeaveEventType)
+
+TIME_CREDIT_EVENT_TYPES: Final[tuple[TimeCreditEventType, ...]] = get_args(TimeCreditEventType)
 
 EVENT_TYPES: Final[tuple[EventType, ...]] = get_args(EventType)
 
@@ -71,6 +84,23 @@ EVENTS: Final[Mapping[DeliveryEvent, tuple[str, str]]] = {
         "A change of approved leave was withdrawn",
         "By the requester, an admin or an owner. The leave stays as it is.",
     ),
+    "time_credit.created": (
+        "Time in lieu was claimed",
+        "A person claimed days of an allowance for work outside of working time, or an admin "
+        "recorded it for them. If it needs no approval, `time_credit.approved` follows.",
+    ),
+    "time_credit.approved": (
+        "Time in lieu was approved",
+        "By an approver, or immediately if an admin recorded it or no one else could decide.",
+    ),
+    "time_credit.declined": (
+        "Time in lieu was declined",
+        "`data.decision_reason` is the reason, if there is one.",
+    ),
+    "time_credit.cancelled": (
+        "Time in lieu was cancelled",
+        "By the person while it was pending, or by an admin or owner.",
+    ),
     "ping": (
         "A test event",
         "Sent once by `POST /webhooks/{id}/test`, even if the webhook does not subscribe to it, "
@@ -80,7 +110,7 @@ EVENTS: Final[Mapping[DeliveryEvent, tuple[str, str]]] = {
 
 # The subject of a notification: an event, or a change that only Slack and the audit trail show.
 NotificationEvent = (
-    EventType
+    LeaveEventType
     | Literal[
         "leave_request.recounted",
         "leave_request.rerouted",
@@ -159,6 +189,10 @@ AuditAction = Literal[
     "slack_installation.ended",
     "slack_installation.renewed",
     "slack_installation.replaced",
+    "time_credit.approved",
+    "time_credit.cancelled",
+    "time_credit.created",
+    "time_credit.declined",
     "user.activated",
     "user.archived",
     "user.created",
@@ -234,7 +268,10 @@ class LoggedDelivery:
     event_id: Annotated[Id, About(description="The header `webhook-id` of every attempt.")]
     event_type: Annotated[DeliveryEvent, Field(serialization_alias="event")]
     leave_request_id: Id | None
-    sequence: Annotated[int, About(description="Increases with every event of the leave request.")]
+    sequence: Annotated[
+        int,
+        About(description="Increases with every event of the leave request or time credit."),
+    ]
     status: DeliveryStatus
     next_attempt_at: Annotated[
         datetime | None,

@@ -178,6 +178,48 @@ class Adjustment:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class TimeCredit:
+    """Time in lieu: half-days of an allowance for work outside of working time."""
+
+    id: str
+    user_id: str
+    allowance_id: str
+    worked_on: date
+    half_days: int
+    reason: str
+    status: LeaveStatus
+    decided_by: str | None
+    decided_at: datetime | None
+    decision_reason: str | None
+    created_at: datetime
+    updated_at: datetime
+    version: int
+
+
+class TimeCreditRecord(TypedDict):
+    """Time in lieu: days of an allowance for work outside of working time."""
+
+    id: Id
+    user_id: Id
+    allowance_id: Id
+    worked_on: Annotated[date, About(description="The day of the work.")]
+    days: Days
+    reason: Annotated[str, About(example="Release on Saturday.")]
+    status: LeaveStatus
+    decided_by: Id | None
+    decided_at: datetime | None
+    decision_reason: str | None
+    created_at: datetime
+    updated_at: datetime
+    version: int
+
+
+def time_credit_record(value: TimeCredit) -> TimeCreditRecord:
+    record: TimeCreditRecord = record_of(TimeCreditRecord, value, days=days_of(value.half_days))
+    return record
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class LeaveEffect:
     """A leave request that a change of something else affects; ``after`` is its next version."""
 

@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo
 from peewee import Select, fn
 
 from storage.base.errors import InsufficientRole, InvalidTransition, NotFound
-from storage.base.event_values import EventType, NotificationEvent
+from storage.base.event_values import LeaveEventType, NotificationEvent
 from storage.base.ids import is_id
 from storage.base.leave_values import Amendment, LeaveRequest, LeaveType
 from storage.base.values import Caller, User, field_names, local_day
@@ -85,7 +85,7 @@ def auto_approval_reason(leave_type: LeaveType) -> AutoApprovalReason:
     return "nobody_could_approve" if leave_type.requires_approval else "no_approval_needed"
 
 
-_EVENTS: Mapping[lifecycle.Action, EventType] = {
+_EVENTS: Mapping[lifecycle.Action, LeaveEventType] = {
     "edit": "leave_request.updated",
     "approve": "leave_request.approved",
     "decline": "leave_request.declined",

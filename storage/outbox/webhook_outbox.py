@@ -14,14 +14,23 @@ from typing import Annotated, Final
 import orjson
 from typing_extensions import TypedDict
 
-from storage.base.event_values import EVENT_TYPES, EventType
+from storage.base.event_values import (
+    LEAVE_EVENT_TYPES,
+    TIME_CREDIT_EVENT_TYPES,
+    EventType,
+    LeaveEventType,
+    TimeCreditEventType,
+)
 from storage.base.ids import new_id
 from storage.base.leave_values import (
     CountedAmendment,
     LeaveRequest,
     LeaveRequestRecord,
     LeaveType,
+    TimeCredit,
+    TimeCreditRecord,
     leave_request_record,
+    time_credit_record,
 )
 from storage.base.values import About, Id, User, UserSummaryRecord, record, user_summary
 from storage.db.database import Transaction
@@ -50,9 +59,34 @@ class EventData(LeaveRequestRecord):
 class EventBody(TypedDict):
     """The body of an event."""
 
-    type: Annotated[str, About(enum=EVENT_TYPES)]
+    type: Annotated[str, About(enum=LEAVE_EVENT_TYPES)]
     timestamp: datetime
     data: EventData
+
+
+class EarnedAllowance(TypedDict):
+    """The allowance that a time credit adds days to."""
+
+    id: Id
+    name: Annotated[str, About(example="Time in lieu")]
+    code: Annotated[str, About(example="time-in-lieu")]
+
+
+class TimeCreditEventData(TimeCreditRecord):
+    """The time credit, with the names that a receiver would otherwise have to look up."""
+
+    organisation_id: Id
+    sequence: int
+    user: UserSummaryRecord
+    allowance: EarnedAllowance
+
+
+class TimeCreditEventBody(TypedDict):
+    """The body of an event of a time credit."""
+
+    type: Annotated[str, About(enum=TIME_CREDIT_EVENT_TYPES)]
+    timestamp: datetime
+    data: TimeCreditEventData
 
 
 class PingData(TypedDict):
@@ -72,7 +106,7 @@ class PingBody(TypedDict):
 
 def enqueue(
     tx: Transaction,
-    event_type: EventType,
+    event_type: LeaveEventType,
     request: LeaveRequest,
     amendment: CountedAmendment | None = None,
     *,
@@ -92,7 +126,7 @@ def enqueue(
 
 def enqueue_all(
     tx: Transaction,
-    event_type: EventType,
+    event_type: LeaveEventType,
     changed: Sequence[tuple[LeaveRequest, User]],
     amendments: Mapping[str, CountedAmendment] = MappingProxyType({}),
     *,
@@ -123,15 +157,55 @@ def enqueue_all(
                 now=now,
             )
             events.append(event)
-            for webhook_id, is_active in receivers.items():
-                if is_active:
-                    queued.append(_delivery_row(event, webhook_id, now))
-                else:
-                    missed.append(_missed_row(event, webhook_id, now))
+            _add_deliveries(event, receivers, queued, missed, now)
         tx.insert_all(EventRow, events)
         tx.insert_all(DeliveryRow, queued)
         tx.insert_all(DeliveryRow, missed)
     tx.notify(WEBHOOKS)
+
+
+def enqueue_time_credit(
+    tx: Transaction,
+    event_type: TimeCreditEventType,
+    credit: TimeCredit,
+    *,
+    user: User,
+    config: OrganisationConfig,
+    now: datetime,
+) -> None:
+    """As ``enqueue`` for a time credit of this person."""
+    receivers = _receivers(config, event_type)
+    if not receivers:
+        return
+    # The credit's id keeps its events in order, as a request's id does.
+    event = _event_row(
+        config.organisation.id,
+        time_credit_body(event_type, credit, user, config, now),
+        leave_request_id=credit.id,
+        sequence=credit.version,
+        now=now,
+    )
+    queued: list[dict[str, object]] = []
+    missed: list[dict[str, object]] = []
+    _add_deliveries(event, receivers, queued, missed, now)
+    tx.insert(EventRow, **event)
+    tx.insert_all(DeliveryRow, queued)
+    tx.insert_all(DeliveryRow, missed)
+    tx.notify(WEBHOOKS)
+
+
+def _add_deliveries(
+    event: Mapping[str, object],
+    receivers: Mapping[str, bool],
+    queued: list[dict[str, object]],
+    missed: list[dict[str, object]],
+    now: datetime,
+) -> None:
+    for webhook_id, is_active in receivers.items():
+        if is_active:
+            queued.append(_delivery_row(event, webhook_id, now))
+        else:
+            missed.append(_missed_row(event, webhook_id, now))
 
 
 def _receivers(config: OrganisationConfig, event_type: EventType) -> dict[str, bool]:
@@ -155,7 +229,7 @@ def enqueue_ping(tx: Transaction, organisation_id: str, webhook_id: str, *, now:
 
 def _event_row(
     organisation_id: str,
-    body: EventBody | PingBody,
+    body: EventBody | TimeCreditEventBody | PingBody,
     *,
     leave_request_id: str | None,
     sequence: int,
@@ -195,7 +269,7 @@ def _missed_row(event: Mapping[str, object], webhook_id: str, now: datetime) -> 
 
 
 def event_body(
-    event_type: EventType,
+    event_type: LeaveEventType,
     request: LeaveRequest,
     requester: User,
     config: OrganisationConfig,
@@ -211,6 +285,24 @@ def event_body(
         "user": user_summary(requester),
         # As clients see it: the value itself has hidden fields.
         "leave_type": shown,  # type: ignore[typeddict-item]
+    }
+    return {"type": event_type, "timestamp": now, "data": data}
+
+
+def time_credit_body(
+    event_type: TimeCreditEventType,
+    credit: TimeCredit,
+    user: User,
+    config: OrganisationConfig,
+    now: datetime,
+) -> TimeCreditEventBody:
+    allowance = config.allowances[credit.allowance_id]
+    data: TimeCreditEventData = {
+        **time_credit_record(credit),
+        "organisation_id": config.organisation.id,
+        "sequence": credit.version,
+        "user": user_summary(user),
+        "allowance": {"id": allowance.id, "name": allowance.name, "code": allowance.code},
     }
     return {"type": event_type, "timestamp": now, "data": data}
 

@@ -16,6 +16,7 @@ from storage.base import ids, retention
 from storage.base.errors import Conflict, NotFound, Sentence
 from storage.base.event_values import (
     EVENT_TYPES,
+    TIME_CREDIT_EVENT_TYPES,
     DeliveryEvent,
     DeliveryStatus,
     LoggedAttempt,
@@ -115,7 +116,9 @@ def _delivery(row: Row, attempts: list[LoggedAttempt]) -> LoggedDelivery:
         id=row.id,
         event_id=row.event_id,
         event_type=row.event_type,
-        leave_request_id=row.leave_request_id,
+        leave_request_id=(
+            None if row.event_type in TIME_CREDIT_EVENT_TYPES else row.leave_request_id
+        ),
         sequence=row.sequence,
         status=row.status,
         next_attempt_at=rows.instant(row.due_at) if is_queued else None,

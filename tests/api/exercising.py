@@ -18,7 +18,7 @@ import httpx
 from api.http.operations import Operation
 from storage.base.values import SCOPES, User
 from storage.db.database import Database
-from storage.leave import decisions, leave_requests
+from storage.leave import decisions, leave_requests, time_credits
 from tests.api.conftest import Client
 from tests.builders import (
     NOW,
@@ -71,6 +71,8 @@ class Things:
 
     def id_before(self, path: str, name: str) -> str:
         """The id that belongs at ``{name}`` of the path."""
+        if path.startswith("/time-credits/"):
+            return self.ids[path.rpartition("/")[2] + " credit"]
         if path.endswith("/amendment"):
             return self.ids["amended"]
         if path.endswith("/decline"):
@@ -108,14 +110,30 @@ def things(client: Client, database: Database) -> Things:
     client.post(f"/api/v1/webhooks/{webhook}/test", key)
     (ping,) = client.get(f"/api/v1/webhooks/{webhook}/deliveries", key).json()["data"]
     hedy = a_person(database, acme, first_name="Hedy")
-    volunteering = create("allowances", {"name": "Community work", "days_per_year": 2})
+    pot = {"name": "Community work", "days_per_year": 2, "earnable": True}
+    volunteering = create("allowances", pot)
     later = {"days_per_year": 3, "effective_from": "2027-01-01"}
     client.patch(f"/api/v1/allowances/{volunteering}", key, json=later)
+    # Another one, as an allowance that is used would be archived instead of deleted.
+    lieu = create("allowances", {"name": "Lieu", "earnable": True})
+    claims = {
+        kind: database.write_now(
+            time_credits.create,
+            allowance_id=lieu,
+            worked_on=date(2026, 5, day),
+            days=1,
+            reason="Release",
+            by=caller_for(acme, ada),
+            now=NOW,
+        ).id
+        for day, kind in enumerate(("{id}", "approve", "decline", "cancel"), start=1)
+    }
     terms = client.get(f"/api/v1/allowances/{volunteering}/terms", key).json()["data"]
     ids = {
         "users": hedy.id,
         "allowances": volunteering,
         "terms": terms[-1]["id"],
+        **{f"{kind} credit": credit_id for kind, credit_id in claims.items()},
         "adjustments": create(
             f"users/{hedy.id}/adjustments", {"days": 2, "reason": "Overtime", "leave_year": 2026}
         ),

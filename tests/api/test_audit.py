@@ -62,6 +62,10 @@ LEFT: Final[Mapping[str, list[str]]] = {
     "calendar_feeds.regenerate": ["calendar_feed.token_regenerated"],
     "organisation.update": ["organisation.updated"],
     "organisation.add_set": ["holiday_set.created"],
+    "time_credits.create": ["time_credit.approved", "time_credit.created"],
+    "time_credits.approve": ["time_credit.approved"],
+    "time_credits.decline": ["time_credit.declined"],
+    "time_credits.cancel": ["time_credit.cancelled"],
     "allowances.create": ["allowance.created"],
     "allowances.update": ["allowance.updated"],
     "allowances.delete": ["allowance.deleted"],
@@ -201,6 +205,7 @@ def test_the_trail_is_filtered(client: Client, database: Database) -> None:
     assert [entry["action"] for entry in of_ada] == [
         "user.updated",
         "api_key.created",
+        *["time_credit.created"] * 4,
         "leave_request.amendment_requested",
         *["leave_request.created"] * 6,
     ]

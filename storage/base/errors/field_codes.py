@@ -14,6 +14,10 @@ FIELD_CODES: Final[Mapping[str, tuple[str, str]]] = {
         "The day is before the person's first day of employment.",
         "Choose the first day or a later one, or change `start_date` of the user first.",
     ),
+    "allowance_not_earnable": (
+        "Time in lieu cannot be claimed for this allowance: it is not `earnable`, or archived.",
+        "Choose another allowance, or let an admin set `earnable`.",
+    ),
     "ambiguous": (
         "Several departments have the name that a line of the import file gives.",
         "Rename one of them first.",
@@ -62,6 +66,7 @@ FIELD_CODES: Final[Mapping[str, tuple[str, str]]] = {
         "The first employment record begins with the employment, so it cannot be moved.",
         "Change `start_date` of the user.",
     ),
+    "in_future": ("The day has not come yet.", "Use today or an earlier day."),
     "impossible_date": (
         "A leave year cannot begin on this day, such as 31 February.",
         "Use a month from 1 to 12 and a day that it has every year.",
@@ -239,6 +244,7 @@ FIELD_CODES: Final[Mapping[str, tuple[str, str]]] = {
         "This leave type must be requested earlier (`min_notice_days`).",
         "Choose a later first day, or ask an admin to change the type.",
     ),
+    "too_long_ago": ("The day is too far in the past.", "`detail` names the first possible day."),
     "too_long": ("There are too many characters, entries or days.", "`detail` names the limit."),
     "too_many_cells": (
         "A line of the import file has more cells than the header has columns.",
