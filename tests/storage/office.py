@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from hypothesis import strategies as st
 
+from storage.admin import allowances
 from storage.base.leave_values import LeaveRequest
 from storage.base.values import Caller, User
 from storage.db.database import Database, Transaction
@@ -130,6 +131,10 @@ def an_office(
     uses the allowance and needs approvals.
     """
     settings, year_ends = LEAVE_YEARS[leave_years]
+    terms: dict[str, object] = {}
+    if leave_years == "anniversary" and expiry_month is not None:
+        # They begin on 1 March.
+        terms, expiry_month = {"carry_over_expires_after_months": expiry_month - 2}, None
     acme = an_organisation(
         database,
         now=OPENED_AT,
@@ -138,6 +143,8 @@ def an_office(
         carry_over_expiry_month=expiry_month,
         **settings,
     )
+    # For all leave years, as the settings.
+    acme.write(allowances.update, acme.id, terms, effective_from=date(2000, 1, 1))
     grace = a_person(database, acme, first_name="Grace", now=OPENED_AT)
     people = [
         a_person(

@@ -189,7 +189,7 @@ def _check_leave(snapshot: Snapshot, person: PersonSnapshot) -> None:
 
 def _check_ledgers(snapshot: Snapshot, person: PersonSnapshot) -> None:
     """The ledgers add up, and their leave is that of the list."""
-    organisation = snapshot.config.organisation
+    terms = snapshot.config.allowances[snapshot.config.default_allowance_id].terms[-1]
     for balance in person.balances:
         assert {line.leave.id: -line.half_days for line in balance.lines if line.leave} == {
             request.id: taken
@@ -198,7 +198,7 @@ def _check_ledgers(snapshot: Snapshot, person: PersonSnapshot) -> None:
             and (taken := _half_days_until(balance.year.last_day, request, balance.year))
         }
         assert _sum(balance, *_ALLOWANCE) == _allowance(
-            person.user, organisation.default_leave_allowance_half_days, balance.year
+            person.user, terms.half_days_per_year or 0, balance.year
         )
         assert balance.remaining_half_days == sum(line.half_days for line in balance.lines)
     for before, balance in pairwise(person.balances):
@@ -206,8 +206,12 @@ def _check_ledgers(snapshot: Snapshot, person: PersonSnapshot) -> None:
         carried = _sum(balance, "carry_over")
         # Nothing is carried past the end of employment.
         is_over = (person.user.end_date or date.max) < balance.year.first_day
-        assert carried == (0 if is_over else min(left, organisation.carry_over_half_days))
-        if month := organisation.carry_over_expiry_month:
+        assert carried == (0 if is_over else min(left, terms.carry_over_half_days or 0))
+        month, months = terms.carry_over_expiry_month, terms.carry_over_expires_after_months
+        if months is not None:
+            # Their leave years begin on the first of a month.
+            month = (balance.year.first_day.month + months - 2) % 12 + 1
+        if month is not None:
             until = next(
                 day
                 for day in _days_of(balance.year)
