@@ -19,7 +19,7 @@ from storage.db.database import Transaction
 from storage.db.pages import PageOf
 from storage.db.tables import OrganisationRow, SlackMessageRow, UserRow
 from storage.keys import api_keys, authentication
-from storage.leave import decisions, leave_lists, leave_requests, leave_types
+from storage.leave import decisions, leave_lists, leave_requests, leave_types, time_credits
 from storage.leave.drafts import Draft
 from storage.outbox import notification_outbox, organisation_config
 from storage.people import approvers, people_changes, people_lists, slack_syncs
@@ -70,6 +70,7 @@ def fill(tx: Transaction, *, now: datetime) -> DemoOrganisation:
     _add_allowances(tx, by=by, now=now)
     for person in (owner, staff["Amir"]):
         _make_key(tx, person, _caller(organisation.id, person), now)
+    _record_extra_work(tx, staff["Amir"], by=by, now=now)
     for planned in LEAVE:
         # Rejected if every day is a public holiday; the demo works without it.
         with suppress(InvalidInput):
@@ -135,6 +136,23 @@ def _add_allowances(tx: Transaction, *, by: Caller, now: datetime) -> None:
             leave_types.update(tx, types[code].id, fields, by=by, now=now)
         else:
             leave_types.create(tx, {"name": allowance.name, **fields}, by=by, now=now)
+
+
+def _record_extra_work(tx: Transaction, person: User, *, by: Caller, now: datetime) -> None:
+    """A day of time in lieu for the Saturday of the week before last."""
+    config = organisation_config.of_organisation(tx, by.organisation_id)
+    [earned] = [each for each in config.allowances.values() if each.earnable]
+    today = local_day(now, config.organisation.timezone)
+    time_credits.create(
+        tx,
+        user_id=person.id,
+        allowance_id=earned.id,
+        worked_on=today - timedelta(days=today.weekday() + 9),
+        days=1,
+        reason="Release on Saturday",
+        by=by,
+        now=now,
+    )
 
 
 def _make_key(tx: Transaction, person: User, by: Caller, now: datetime) -> None:

@@ -16,7 +16,6 @@ from storage.notifications import notification_queue
 from storage.notifications.notification_queue import Notification, Outcome
 from storage.operations import demo
 from storage.operations.demo import DemoOrganisation
-from storage.outbox import organisation_config
 from storage.people import people_lists
 from storage.workspaces import slack_workspaces
 from tests.builders import NOW, an_organisation, audit_entries
@@ -45,16 +44,17 @@ def test_the_demo_has_several_allowances(database: Database) -> None:
     keys = database.write_now(demo.fill, now=NOW)
 
     owner = database.read_now(authentication.authenticate, keys.api_key, now=NOW).caller
-    noor = next(
-        user
+    remaining = {
+        user.first_name: {
+            each.allowance.name: days_of(each.remaining_half_days)
+            for each in database.read_now(ledgers.balances, user.id, on=None, by=owner, now=NOW)
+        }
         for user in database.read_now(people_lists.list_all, by=owner)
-        if user.first_name == "Noor"
-    )
-    balances = database.read_now(ledgers.balances, noor.id, on=None, by=owner, now=NOW)
-    remaining = {each.allowance.name: days_of(each.remaining_half_days) for each in balances}
-    assert remaining == {"Annual leave": 17, "Volunteering": 1, "Sick days": 6}
-    config = database.read_now(organisation_config.of_organisation, keys.organisation_id)
-    assert [each.name for each in config.allowances.values() if each.earnable] == ["Time in lieu"]
+        if user.first_name in ("Amir", "Noor")
+    }
+    annual = {"Annual leave": 17, "Sick days": 6}
+    assert remaining["Noor"] == {**annual, "Volunteering": 1}
+    assert remaining["Amir"] == {**annual, "Annual leave": 16, "Volunteering": 2, "Time in lieu": 1}
 
 
 @pytest.mark.parametrize("days", [0, 24, 25, 55, 150, 178, 205, 207, 210, 212, 214, 300, 340])
