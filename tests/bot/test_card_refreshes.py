@@ -9,10 +9,10 @@ from datetime import date
 
 import pytest
 
-from storage.admin import departments, organisation_settings, people, people_status
+from storage.admin import allowances, departments, organisation_settings, people, people_status
 from storage.base.leave_values import LeaveRequest
 from storage.db.database import Transaction
-from storage.leave import adjustments, decisions, leave_requests, leave_types
+from storage.leave import adjustments, decisions, leave_requests, leave_types, time_credits
 from storage.leave.drafts import Draft
 from tests.bot.world import ADA, EVE, FIRST_DAY, GRACE, HEDY, LAST_DAY, World
 from tests.builders import a_leave_type, a_person, caller_for
@@ -204,6 +204,21 @@ def adjusted(tx: Transaction, world: World) -> None:
     )
 
 
+def earned(tx: Transaction, world: World) -> None:
+    by, now = world.acme.caller, world.clock()
+    allowances.update(tx, world.acme.id, {"earnable": True}, by=by, now=now)
+    time_credits.create(
+        tx,
+        allowance_id=world.acme.id,
+        worked_on=world.clock().date(),
+        days=2,
+        reason="Release",
+        user_id=world.people[ADA].id,
+        by=by,
+        now=now,
+    )
+
+
 def own_allowance(tx: Transaction, world: World) -> None:
     changes = {"leave_allowance_half_days": 54}
     people.update(tx, world.people[ADA].id, changes, by=world.acme.caller, now=world.clock())
@@ -227,7 +242,7 @@ def allowance_of_the_organisation(tx: Transaction, world: World) -> None:
 
 @pytest.mark.parametrize(
     "change",
-    [adjusted, own_allowance, allowance_of_the_department, allowance_of_the_organisation],
+    [adjusted, earned, own_allowance, allowance_of_the_department, allowance_of_the_organisation],
 )
 def test_another_allowance_changes_the_balance_on_open_cards(
     world: World, change: Callable[[Transaction, World], None]

@@ -286,9 +286,12 @@ def test_a_credit_whose_days_are_used_stays(office: Office) -> None:
         office.do(time_credits.cancel, office.acme.owner, other)
 
 
+@pytest.mark.parametrize("months", [3, None])
 def test_a_later_credit_does_not_stand_in_for_one_that_earlier_leave_uses(
-    office: Office,
+    office: Office, months: int | None
 ) -> None:
+    terms = {"credits_expire_after_months": months}
+    office.acme.write(allowances.update, office.lieu, terms)
     used = office.earned(date(2027, 2, 6))
     approved_leave(office.database, office.acme, office.ada, date(2027, 3, 2), code="lieu")
     later = office.earned(date(2027, 3, 20))
