@@ -96,6 +96,8 @@ def _what_to_do(allowance: Allowance) -> Block:
 def _facts(shown: Shown, today: date) -> list[str]:
     facts = in_words(shown.terms)
     if shown.allowance.earnable:
+        # Without a figure, as time in lieu, days are only earned.
+        facts = facts[1:] if shown.terms.half_days_per_year is None else facts
         facts.append(gettext("can be earned"))
     later = [terms.valid_from for terms in shown.allowance.terms if _is_future(terms, today)]
     if later and later[0] is not None:

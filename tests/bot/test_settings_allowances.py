@@ -130,6 +130,15 @@ def test_an_allowance_without_a_figure_carries_over_all_days(world: World) -> No
     assert "only people with days of their own · carries over all days left" in shown
 
 
+def test_days_that_are_only_earned_are_no_ones_figure(world: World) -> None:
+    world.write(allowances.create, {"name": "Time in lieu", "earnable": True})
+
+    shown = settings(world, ADMIN, SCREEN).visible_text
+
+    assert "can be earned" in shown
+    assert "only people with days of their own" not in shown
+
+
 def test_saving_the_form_as_it_opened_changes_nothing(world: World) -> None:
     default = allowances_of(world)[0]
     carry = {"carry_over_half_days": None, "by_tenure": (), "half_days_per_year": Fraction(168, 5)}
