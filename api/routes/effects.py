@@ -57,16 +57,17 @@ class LeaveEffectRecord(TypedDict):
 
 
 class BalanceEffectRecord(TypedDict):
-    """A person's balance in one leave year, before and after."""
+    """A person's balance of an allowance in one leave year, before and after."""
 
     user_id: Id
+    allowance_id: Id
     leave_year: LeaveYearRecord
     on: Annotated[
         date,
         Field(
             description="The date of the balance: today, or the first day of a future leave "
             "year. `GET "
-            "/users/{id}/balance` for that date shows the same `remaining`."
+            "/users/{id}/balances` for that date shows the same `remaining`."
         ),
     ]
     before: Annotated[
@@ -109,7 +110,8 @@ class EffectTotalsRecord(TypedDict):
         int,
         Field(
             description="People whose balance would change in this leave year or later, because "
-            "their booked leave would start or stop using the allowance."
+            "an allowance has other terms, or their booked leave would draw on another one or "
+            "on none."
         ),
     ]
 
@@ -225,6 +227,7 @@ def _rerouted(reassigned: Reassignment) -> ReroutedRecord:
 def _balance(effect: BalanceEffect) -> BalanceEffectRecord:
     return {
         "user_id": effect.user_id,
+        "allowance_id": effect.allowance_id,
         "leave_year": leave_year(effect.year),
         "on": effect.on,
         "before": days_or_none(effect.before_half_days),

@@ -33,6 +33,7 @@ class BalanceEffect:
     """
 
     user_id: str
+    allowance_id: str
     year: LeaveYear
     on: date
     before_half_days: Amount | None
@@ -200,6 +201,7 @@ class EffectsRecorder:
             changes += [
                 BalanceEffect(
                     user_id=user.id,
+                    allowance_id=allowance_id,
                     year=year,
                     on=max(before.today, year.first_day),
                     before_half_days=old.get((allowance_id, year)),
