@@ -26,6 +26,13 @@ from storage.rules.free_days import Bridge
 class YearChangeRecord(TypedDict):
     """The balance of a leave year that the request affects, on the last day of leave in it."""
 
+    allowance_id: Annotated[
+        Id,
+        Field(
+            description="The allowance that the leave draws on; the default one, which stays as it "
+            "is, if it draws on none."
+        ),
+    ]
     leave_year: LeaveYearRecord
     before: Annotated[float, Field(description="Days left without this request.")]
     days: Annotated[Days, Field(description="The days of the request in this leave year.")]
@@ -215,6 +222,7 @@ def _note(unreachable: Sequence[User]) -> str | None:
 
 def _year(change: YearChange) -> YearChangeRecord:
     return {
+        "allowance_id": change.allowance_id,
         "leave_year": leave_year(change.year),
         "before": days_of(change.before_half_days),
         "days": days_of(change.half_days),

@@ -114,6 +114,10 @@ HOME_SCOPE: Final = "home.scope"
 CHECKLIST_STEP: Final = "home.checklist.step"
 CHECKLIST_HIDE: Final = "home.checklist.hide"
 
+# Opens the ledger of the balances; the value is a day, or "" for today. The other is its day.
+BALANCE: Final = "balance"
+BALANCE_DAY: Final = "balance.day"
+
 # The calendar of who is off, in a message and in a modal; the values say what to show.
 CALENDAR: Final = "calendar"
 CALENDAR_BACK: Final = "calendar.back"

@@ -144,6 +144,13 @@ def number(value: float | Fraction) -> str:
     return str(format_decimal(round(float(value), 2), locale=language.locale()))
 
 
+def with_allowance(line: str, allowance_name: str | None) -> str:
+    """A line about a balance; None for the default allowance, which needs no name."""
+    if allowance_name is None:
+        return line
+    return gettext("{balance} ({allowance})", balance=line, allowance=allowance_name)
+
+
 def left(half_days: Amount, year_name: str) -> str:
     """The balance after a request: ``After this: 2.5 days left in 2026``."""
     if half_days < 0:

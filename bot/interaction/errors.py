@@ -220,14 +220,14 @@ def _insufficient_allowance(refusal: errors.InsufficientAllowance) -> str:
     year, needed = refusal.leave_year, words.amount(refusal.needed_half_days)
     if refusal.remaining_half_days <= 0:
         return gettext(
-            "You have no days left{of_allowance} in {year}. This request needs {needed}.{because}",
+            "You have no days{of_allowance} left in {year}. This request needs {needed}.{because}",
             of_allowance=_of_allowance(refusal),
             year=year,
             needed=needed,
             because=_because(refusal),
         )
     return gettext(
-        "You have {left} left{of_allowance} in {year}. This request needs {needed}.{because}",
+        "You have {left}{of_allowance} left in {year}. This request needs {needed}.{because}",
         left=words.amount(refusal.remaining_half_days),
         of_allowance=_of_allowance(refusal),
         year=year,
@@ -240,7 +240,7 @@ def _of_allowance(refusal: errors.InsufficientAllowance) -> str:
     """The allowance, with a space before it; empty for the default one."""
     if refusal.allowance_name is None:
         return ""
-    return " " + gettext("of {allowance}", allowance=refusal.allowance_name)
+    return " " + gettext("of “{allowance}”", allowance=refusal.allowance_name)
 
 
 def _because(refusal: errors.InsufficientAllowance) -> str:
@@ -248,7 +248,7 @@ def _because(refusal: errors.InsufficientAllowance) -> str:
     if refusal.later_leave is None:
         return ""
     dates = words.span(*refusal.later_leave)
-    return " " + gettext("Leave that is booked for later needs the rest: {dates}.", dates=dates)
+    return " " + gettext("The other days are needed for later leave: {dates}.", dates=dates)
 
 
 # What Slack says in other words than REST, where a template in ``IN_SLACK`` is not enough.
@@ -282,14 +282,14 @@ def _insufficient_of_another(refusal: errors.InsufficientAllowance) -> str:
     year, needed = refusal.leave_year, words.amount(refusal.needed_half_days)
     if refusal.remaining_half_days <= 0:
         return gettext(
-            "They have no days left{of_allowance} in {year}. This needs {needed}.{because}",
+            "They have no days{of_allowance} left in {year}. This needs {needed}.{because}",
             of_allowance=_of_allowance(refusal),
             year=year,
             needed=needed,
             because=_because(refusal),
         )
     return gettext(
-        "They have {left} left{of_allowance} in {year}. This needs {needed}.{because}",
+        "They have {left}{of_allowance} left in {year}. This needs {needed}.{because}",
         left=words.amount(refusal.remaining_half_days),
         of_allowance=_of_allowance(refusal),
         year=year,
@@ -318,8 +318,10 @@ def not_reversible(refusal: errors.OverlappingLeave | errors.InsufficientAllowan
             "This can no longer be approved. It overlaps other leave ({when}).", when=when
         )
     return gettext(
-        "This can no longer be approved. It needs {needed}, and too little is left in {year}.",
+        "This can no longer be approved. It needs {needed}, and too little{of_allowance} is left "
+        "in {year}.",
         needed=words.amount(refusal.needed_half_days),
+        of_allowance=_of_allowance(refusal),
         year=refusal.leave_year,
     )
 

@@ -11,6 +11,7 @@ from slack_bolt.async_app import AsyncApp
 from bot import screens
 from bot.listeners import (
     amendments,
+    balance,
     calendar,
     commands,
     decisions,
@@ -33,6 +34,7 @@ def register(app: AsyncApp, command: str) -> None:
     amendments.register(app)
     home.register(app)
     calendar.register(app)
+    balance.register(app)
     screens.register(app)
     events.register(app)
     unknown.register(app)

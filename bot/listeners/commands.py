@@ -13,7 +13,7 @@ from slack_bolt.async_app import AsyncApp
 from bot.base import ids
 from bot.interaction import errors, listening, typed_context
 from bot.interaction.interaction import Interaction
-from bot.listeners import calendar, own_leave, record_form, request_form
+from bot.listeners import balance, calendar, own_leave, record_form, request_form
 from bot.message_views import answers
 from bot.message_views.answers import Away
 from bot.parsing import typed_leave, typed_names, typed_phrases
@@ -29,7 +29,7 @@ from storage.calendars import absences
 from storage.calendars.absences import end_of_week
 from storage.db.database import Transaction
 from storage.db.pages import PageOf
-from storage.leave import leave_requests, ledgers
+from storage.leave import leave_requests
 from storage.outbox import organisation_config
 from storage.people import people_lists, people_rows
 
@@ -59,6 +59,9 @@ async def timeoff(interaction: Interaction) -> None:
         if await show(interaction, command.rest):
             return
         # "Out tomorrow, dentist" is leave.
+    elif command is not None and command.name == "balance":
+        await balance.show(interaction, command.rest)
+        return
     elif command is not None:
         await SUBCOMMANDS[command.name](interaction)
         return
@@ -85,14 +88,6 @@ async def _help(interaction: Interaction) -> None:
     await interaction.reply({"text": help_text})
 
 
-async def _balance(interaction: Interaction) -> None:
-    by = await listening.acknowledged(interaction)
-    balance = await interaction.database.read(
-        ledgers.balance, str(by.user_id), on=None, by=by, now=interaction.now
-    )
-    await interaction.reply(answers.balance(balance))
-
-
 async def _out(interaction: Interaction) -> None:
     await show(interaction, "")
 
@@ -102,15 +97,15 @@ SUBCOMMANDS: Final[Mapping[str, Callable[[Interaction], Awaitable[None]]]] = {
     "": request_form.open_form,
     "request": request_form.open_form,
     "help": _help,
-    "balance": _balance,
+    "balance": balance.show,
     "out": _out,
     "mine": own_leave.show,
     "cancel": own_leave.show_to_cancel,
     "antrag": request_form.open_form,
     "beantragen": request_form.open_form,
     "hilfe": _help,
-    "konto": _balance,
-    "resturlaub": _balance,
+    "konto": balance.show,
+    "resturlaub": balance.show,
     "meine": own_leave.show,
     "stornieren": own_leave.show_to_cancel,
 }

@@ -10,7 +10,7 @@ from typing import Final
 from bot.base import ids
 from bot.base.block_kit import Block, Message
 from bot.base.language import gettext, gettext_noop
-from bot.blocks import layout, words
+from bot.blocks import balance_lines, layout, words
 from bot.message_views import cards
 from storage.base.allowance_values import Amount
 from storage.base.calendar_values import Absence
@@ -25,6 +25,8 @@ MAX_OWN: Final = 20
 MAX_AWAY: Final = 20
 # Twenty names with dates and covers fit in a section.
 _MAX_NAME: Final = 35
+# Lines about balances, with the longest names of allowances.
+_LINES_OF_SECTION: Final = 5
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -47,8 +49,11 @@ class OwnLeave:
     cancel_effects: Mapping[str, CancelEffect]
 
 
-def balance(balance: Balance) -> Message:
-    lines = [
+def balance(balances: Sequence[Balance], today: date) -> Message:
+    """The default allowance's balance, a line for each other one, and the button to the ledger."""
+    balance, *others = balances
+    lines = [] if balance.on == today else [gettext("On {day}:", day=words.day(balance.on))]
+    lines += [
         gettext(
             "*{left} left* in the leave year {first} to {last}",
             left=_days(balance.remaining_half_days),
@@ -70,7 +75,43 @@ def balance(balance: Balance) -> Message:
                 day=words.day(balance.lapsing_after),
             )
         )
-    return {"text": "\n".join(lines)}
+    lines += map(balance_lines.of_allowance, others)
+    value = "" if balance.on == today else balance.on.isoformat()
+    return {
+        "text": _joined(lines, layout.MAX_MESSAGE),
+        "blocks": [
+            *(
+                layout.section(_joined(lines[at : at + _LINES_OF_SECTION], layout.MAX_SECTION))
+                for at in range(0, len(lines), _LINES_OF_SECTION)
+            ),
+            layout.actions(balance_lines.where_from(balance, value)),
+        ],
+    }
+
+
+def _joined(lines: Sequence[str], longest: int) -> str:
+    """The first lines, in mrkdwn already, that fit."""
+    shown = ""
+    for line in lines:
+        longer = f"{shown}\n{line}".strip()
+        if len(longer) > longest:
+            break
+        shown = longer
+    return shown
+
+
+def unknown_day(command: str, typed: str) -> Message:
+    """The response to words after ``balance`` that are neither a day nor a year."""
+    return {
+        "text": gettext(
+            "Sorry, I can't read “{typed}” as a day or a year. Try `{command} {year}` or "
+            "`{command} {day}`.",
+            typed=layout.escaped(layout.cut(layout.one_line(typed), _MAX_COMMAND)),
+            command=command,
+            year=gettext(BALANCE_EXAMPLES[0]),
+            day=gettext(BALANCE_EXAMPLES[1]),
+        )
+    }
 
 
 def out(away: Away) -> Message:
@@ -206,6 +247,8 @@ def _days(half_days: Amount) -> str:
     return words.amount(half_days) if half_days else gettext("no days")
 
 
+# Of other days' balances; the parser must understand their translations, too.
+BALANCE_EXAMPLES: Final = (gettext_noop("balance 2027"), gettext_noop("balance on 1 may"))
 # Examples for the command; the parser must understand their translations, too.
 EXAMPLES: Final = (
     gettext_noop("3-7 aug"),
@@ -227,7 +270,12 @@ def help_text(command: str, *, contact: str = "") -> str:
             other=examples[1],
             third=examples[2],
         ),
-        gettext("`{command} balance` shows how many days you have left.", command=command),
+        gettext(
+            "`{command} balance` shows how many days you have left; `{command} {example}` on "
+            "another day.",
+            command=command,
+            example=gettext(BALANCE_EXAMPLES[1]),
+        ),
         gettext(
             "`{command} out` shows who's off today; `{command} out week` shows the rest of "
             "the week (at weekends, next week too).",

@@ -16,6 +16,9 @@ from storage.leave.leave_balances import YearBalance
 from storage.notifications.approval_cards import ApprovalCard, CardAmendment, CardCover
 from storage.people.colleagues import ColleagueOff
 
+# Beside a balance in a card's body of 200 characters.
+_MAX_ALLOWANCE: Final = 40
+
 
 def message(card: ApprovalCard, home_url: str | None) -> Message:
     """``text`` and ``blocks`` of a message; buttons only while the viewer can decide.
@@ -85,8 +88,11 @@ def facts(
     """
     lines = [
         _with_pending(
-            words.left_before_and_after(
-                balance.before_half_days, balance.remaining_half_days, balance.year_name
+            words.with_allowance(
+                words.left_before_and_after(
+                    balance.before_half_days, balance.remaining_half_days, balance.year_name
+                ),
+                balance.allowance_name and layout.cut(balance.allowance_name, _MAX_ALLOWANCE),
             ),
             balance,
         )
@@ -159,11 +165,17 @@ def _pending_state(card: ApprovalCard) -> str:
 
 
 def _balance_lines(card: ApprovalCard) -> list[str]:
-    lines = [
-        _with_pending(words.left(balance.remaining_half_days, balance.year_name), balance)
-        for balance in card.balances
-    ]
+    lines = [_with_pending(balance_after(balance), balance) for balance in card.balances]
     return [*lines, *(_short(balance) for balance in card.balances if balance.is_short)]
+
+
+def balance_after(balance: YearBalance) -> str:
+    """The balance after the request, in mrkdwn, with the allowance that it draws on."""
+    name = balance.allowance_name
+    return words.with_allowance(
+        words.left(balance.remaining_half_days, balance.year_name),
+        None if name is None else layout.name(name),
+    )
 
 
 def _with_pending(line: str, balance: YearBalance) -> str:

@@ -114,7 +114,7 @@ def _text(card: ApprovalCard, sentence: str) -> str:
 
 
 def _balances(card: ApprovalCard) -> list[str]:
-    return [words.left(year.remaining_half_days, year.year_name) for year in card.balances]
+    return [cards.balance_after(year) for year in card.balances]
 
 
 def _recorded_lines(card: ApprovalCard) -> list[str]:

@@ -18,7 +18,7 @@ CommandName = Literal["help", "balance", "out", "mine", "cancel"]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Command:
-    """``rest`` is what follows, such as the days of ``out``."""
+    """``rest`` is what follows, such as the days of ``out`` or the day of ``balance``."""
 
     name: CommandName
     rest: str = ""
@@ -49,17 +49,24 @@ _OWN_LEAVE: Final = (
 _WEG: Final = r"(?:weg|abwesend|nicht (?:da|im büro)|frei|off|(?:im |auf |in )?urlaub)"
 _JEMAND: Final = r"(?:jemand|irgendjemand|irgendwer|wer|leute|welche|kollegen)(?: anderes)?"
 
+_IN_YEAR: Final = r"(?P<rest> (?:(?:in|for|für) )?20\d\d)?"
+
 # In all languages for everyone, because no phrase has different meanings in two languages.
 _PHRASES: Final[tuple[tuple[CommandName, str], ...]] = (
     (
         "help",
         r"help(?: me)?|hilfe|commands|what can (?:i|you) (?:do|type)|how does (?:this|it) work",
     ),
-    ("balance", rf"{_SHOW}{_MY}(?:{_LEAVE} )?(?:balance|allowance|entitlement)"),
-    ("balance", rf"{_SHOW}how (?:many|much) .*\b(?:left|remaining|remain|have|got)\b.*"),
-    ("balance", rf"(?:days|{_LEAVE}) (?:left|remaining)"),
-    ("balance", rf"{_SHOW}{_MY}(?:urlaubskonto|konto|kontostand|resturlaub)"),
-    ("balance", r"wie ?viele? .*\b(?:noch|übrig|habe ich|hab ich)\b.*"),
+    ("balance", rf"{_SHOW}{_MY}(?:{_LEAVE} )?(?:balance|allowance|entitlement)(?P<rest> .*)?"),
+    (
+        "balance",
+        rf"{_SHOW}how (?:many|much) .*\b(?:left|remaining|remain|have|got)\b.*?{_IN_YEAR}",
+    ),
+    ("balance", rf"(?:days|{_LEAVE}) (?:left|remaining){_IN_YEAR}"),
+    ("balance", rf"{_SHOW}{_MY}(?:urlaubskonto|konto|kontostand)(?P<rest> .*)?"),
+    # "Resturlaub am Freitag" is leave.
+    ("balance", rf"{_SHOW}{_MY}resturlaub{_IN_YEAR}"),
+    ("balance", rf"wie ?viele? .*\b(?:noch|übrig|habe ich|hab ich)\b.*?{_IN_YEAR}"),
     (
         "balance",
         r"(?:do i|have i) (?:still )?(?:have|got) (?:any|enough) .*\b(?:left|remaining)\b.*",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Final, Protocol
 
@@ -22,12 +22,14 @@ from bot.screens.person_form import NAME
 from bot.screens.screen import Screen
 from storage.admin import people_status
 from storage.admin.effects import EffectsRecorder
+from storage.base.allowance_values import Allowance
 from storage.base.amounts import adjustment_half_days_of
 from storage.base.values import Caller, User
 from storage.db.database import Transaction
 from storage.leave import adjustments, ledgers, people_facts
 from storage.leave.ledgers import Balance, Line
 from storage.leave.people_facts import People, PersonFacts
+from storage.outbox import organisation_config
 from storage.people import people_rows
 from storage.workspaces import slack_profiles
 
@@ -88,17 +90,22 @@ def _listed(person: PersonFacts) -> Block:
 
 def _read_balance(tx: Transaction, interaction: Interaction, by: Caller, user_id: str) -> View:
     user = people_rows.get(tx, user_id, by=by)
-    balance = ledgers.balance(tx, user_id, on=None, by=by, now=interaction.now)
-    return balance_view(user, balance)
+    balances = ledgers.balances(tx, user_id, on=None, by=by, now=interaction.now)
+    config = organisation_config.of_organisation(tx, by.organisation_id)
+    offered = [each for each in config.allowances.values() if not each.is_archived]
+    return balance_view(user, balances, offered)
 
 
-def balance_view(user: User, balance: Balance) -> View:
-    """The figures of this leave year, its last adjustments, and the fields of a new one."""
-    year = balance.year.first_day.year
+def balance_view(user: User, balances: Sequence[Balance], allowances: Sequence[Allowance]) -> View:
+    """The figures of this leave year, its last adjustments, and the fields of a new one.
+
+    ``allowances`` may be adjusted; the form asks which if there are several.
+    """
+    year = balances[0].year.first_day.year
     years = [Option(label=str(each), value=str(each)) for each in (year - 1, year, year + 1)]
     blocks: list[Block] = [
-        layout.row(user.name or user.email, _facts(balance)),
-        *_adjustments(balance),
+        *_rows(user, balances),
+        *_adjustments(balances),
         layout.header(gettext("Adjust the balance")),
         fields.field(
             "days",
@@ -106,6 +113,7 @@ def balance_view(user: User, balance: Balance) -> View:
             fields.days_input(None) | {"min_value": "-366"},
             hint=gettext("Use a minus to take days away, such as -1.5."),
         ),
+        *_allowance_field(allowances),
         fields.field("leave_year", gettext("Leave year"), fields.select(years, str(year))),
         fields.field(
             "reason",
@@ -124,13 +132,34 @@ def balance_view(user: User, balance: Balance) -> View:
     )
 
 
-def adjusted_view(user: User, balance: Balance) -> View:
+def _allowance_field(allowances: Sequence[Allowance]) -> list[Block]:
+    if len(allowances) < 2:
+        return []
+    options = [
+        Option(label=layout.cut(each.name, layout.MAX_OPTION), value=each.id) for each in allowances
+    ]
+    default = next((each.id for each in allowances if each.is_default), None)
+    return [
+        fields.field("allowance_id", gettext("Allowance"), fields.select(options, chosen=default))
+    ]
+
+
+def adjusted_view(user: User, balances: Sequence[Balance]) -> View:
     """What is left in this leave year after an adjustment."""
     blocks = [
         layout.section(gettext("The balance was adjusted.")),
-        layout.row(user.name or user.email, _facts(balance)),
+        *_rows(user, balances),
     ]
     return layout.modal(gettext("Balance"), blocks)
+
+
+def _rows(user: User, balances: Sequence[Balance]) -> list[Block]:
+    """The person with the default allowance's figures, and each other allowance with its own."""
+    default, *others = balances
+    return [
+        layout.row(user.name or user.email, _facts(default)),
+        *(layout.row(each.allowance.name, _facts(each)) for each in others),
+    ]
 
 
 def _facts(balance: Balance) -> list[str]:
@@ -146,19 +175,26 @@ def _facts(balance: Balance) -> list[str]:
     ]
 
 
-def _adjustments(balance: Balance) -> list[Block]:
-    lines = [_line(line) for line in balance.lines if line.type == "adjustment"]
+def _adjustments(balances: Sequence[Balance]) -> list[Block]:
+    lines = [
+        _line(line, None if balance.allowance.is_default else balance.allowance.name)
+        for balance in balances
+        for line in balance.lines
+        if line.type == "adjustment"
+    ]
     if not lines:
         return []
     shown = "\n".join(lines[-_MAX_SHOWN:])
     return [layout.quiet(gettext("Adjustments of this leave year")), layout.paragraph(shown)]
 
 
-def _line(line: Line) -> str:
+def _line(line: Line, allowance_name: str | None) -> str:
     days = words.number(line.half_days / 2)
     signed = f"+{days}" if line.half_days > 0 else days
     reason = "" if line.adjustment is None else line.adjustment.reason
-    return f"• {signed}: {layout.cut(layout.one_line(reason), 200)}"
+    shown = f"• {signed}: {layout.cut(layout.one_line(reason), 150)}"
+    name = None if allowance_name is None else layout.cut(allowance_name, layout.MAX_NAME)
+    return words.with_allowance(shown, name)
 
 
 async def _adjust(interaction: Interaction) -> None:
@@ -172,12 +208,13 @@ async def _adjust(interaction: Interaction) -> None:
             half_days=adjustment_half_days_of(form.number("days") or 0, "days"),
             reason=form.text("reason") or "",
             leave_year=form.whole("leave_year") or 0,
+            allowance_id=form.text("allowance_id"),
             by=by,
             now=interaction.now,
         )
         user = people_rows.get(tx, form.about, by=by)
-        balance = ledgers.balance(tx, user.id, on=None, by=by, now=interaction.now)
-        return adjusted_view(user, balance)
+        balances = ledgers.balances(tx, user.id, on=None, by=by, now=interaction.now)
+        return adjusted_view(user, balances)
 
     done = await modals.run_once(interaction, save)
     if done is not None:

@@ -9,7 +9,7 @@ from typing import Final
 from bot.base import ids
 from bot.base.block_kit import Block, View
 from bot.base.language import gettext, locale, ngettext
-from bot.blocks import layout, words
+from bot.blocks import balance_lines, layout, words
 from bot.message_views import cards
 from bot.views import calendar
 from storage.base.allowance_values import Amount
@@ -24,6 +24,8 @@ from storage.workspaces.slack_workspaces import PageCursors
 
 # After escaping, the longest note and two names still fit in a section.
 _MAX_NOTE: Final = 200
+# Allowances whose lines fit in a section with the longest names.
+_POTS_OF_SECTION: Final = 5
 
 
 def view(home: Home, settings: Sequence[Block]) -> View:
@@ -277,10 +279,16 @@ def bar(balance: Balance) -> str:
 def balance_rows(balances: Sequence[Balance]) -> list[Block]:
     shown = [layout.header(gettext("Your balance"))]
     for balance in balances:
+        if not balance.allowance.is_default:
+            continue
         shown.append(layout.section("\n".join(_balance_lines(balance))))
         if small_print := _small_print(balance):
             shown.append(layout.quiet(" ".join(small_print)))
-    return shown
+    others = [each for each in balances if not each.allowance.is_default]
+    for at in range(0, len(others), _POTS_OF_SECTION):
+        lines = map(balance_lines.of_allowance, others[at : at + _POTS_OF_SECTION])
+        shown.append(layout.section("\n".join(lines)))
+    return [*shown, layout.actions(*map(balance_lines.where_from, balances[:1]))]
 
 
 def _balance_lines(balance: Balance) -> list[str]:

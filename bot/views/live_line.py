@@ -8,7 +8,7 @@ from bot.base import ids
 from bot.base.block_kit import Block
 from bot.base.language import gettext
 from bot.blocks import layout, words
-from storage.leave.previews import Preview
+from storage.leave.previews import Preview, YearChange
 from storage.rules.counted_days import DayLine
 from storage.rules.free_days import Bridge
 
@@ -98,14 +98,18 @@ def _figures(preview: Preview, is_own: bool) -> list[str]:
         figures.append(f"*{_effect(preview)}*")
     figures += [layout.escaped(line) for line in _not_counted(preview.lines)]
     if preview.leave_type is not None and preview.leave_type.deducts_allowance:
-        figures += [
-            words.left(change.after_half_days, change.year.name) for change in preview.years
-        ]
+        figures += [_balance(change) for change in preview.years]
     elif is_own:
         figures.append(gettext("This type doesn't use your allowance."))
     else:
         figures.append(gettext("This type doesn't use their allowance."))
     return figures
+
+
+def _balance(change: YearChange) -> str:
+    line = words.left(change.after_half_days, change.year.name)
+    name = change.allowance_name
+    return words.with_allowance(line, None if name is None else layout.name(name))
 
 
 def _not_counted(lines: Sequence[DayLine]) -> list[str]:

@@ -48,8 +48,11 @@ class YearChange:
     """A leave year that the leave touches, as of the leave's last day in it.
 
     ``half_days`` is what the leave uses of it. ``after`` also reflects a smaller carry-over.
+    ``allowance_name`` is that of an allowance other than the default.
     """
 
+    allowance_id: str
+    allowance_name: str | None
     year: LeaveYear
     before_half_days: Amount
     half_days: int
@@ -335,6 +338,8 @@ def _years(
         needed = requested.half_days_in(year_before.first_day, year_before.last_day) if draws else 0
         changes.append(
             YearChange(
+                allowance_id=allowance_id,
+                allowance_name=leave_balances.other_name(config, allowance_id),
                 year=year_before.year,
                 before_half_days=year_before.remaining_half_days(on),
                 half_days=needed,

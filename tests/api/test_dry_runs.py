@@ -69,6 +69,7 @@ def test_a_dry_run_reports_balances_that_an_allowance_overdraws(
         (balance,) = [balance for balance in effects["balances"] if balance["after"] < 0]
         assert balance["allowance_id"] == acme.id
         assert (balance["user_id"], balance["after"]) == (ada.id, -2)
+        assert balance["allowance_id"] == acme.id
         enough = dict.fromkeys(change, 5)
         effects = client.patch(f"{path}?dry_run=true", key, json=enough).json()
         assert "balance_negative" not in effects["warnings"], path

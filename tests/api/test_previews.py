@@ -72,6 +72,7 @@ def test_a_preview_shows_the_effects_and_stores_nothing(client: Client, team: Te
     }
     assert preview["balances"] == [
         {
+            "allowance_id": team.acme.id,
             "leave_year": {"name": "2026", "first_day": "2026-01-01", "last_day": "2026-12-31"},
             "before": 25,
             "days": 1.5,

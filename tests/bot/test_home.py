@@ -54,6 +54,7 @@ def test_home_shows_the_balance_own_leave_and_absent_colleagues(world: World) ->
     assert "No one is out." in text
     assert "Waiting for your decision" not in text
     assert labels(home) == [
+        "Where do my 22 days come from?",
         "Edit",
         "Cancel leave",
         "Show everyone",

@@ -28,9 +28,9 @@ from bot.screens import (
 from bot.screens import organisation as organisation_screen
 from bot.screens.consequences import NamedEffects
 from playground.loopback.limits import is_too_large, problems_of_view
-from storage.admin.allowances import Shown
+from storage.admin.allowances import MAX_ALLOWANCES, Shown
 from storage.admin.effects import Effects
-from storage.base.allowance_values import AllowanceTerms, TenureStep
+from storage.base.allowance_values import Allowance, AllowanceTerms, TenureStep
 from storage.base.calendar_values import CalendarFeed, HolidayOnDate, HolidayOverride, HolidaySet
 from storage.base.event_values import (
     EVENT_TYPES,
@@ -123,7 +123,7 @@ def test_forms_and_new_keys_are_within_limits(name: str) -> None:
         assert problems_of_view(view) == []
 
 
-def a_balance(half_days: int, reason: str) -> Balance:
+def a_balance(half_days: int, reason: str, allowance: Allowance) -> Balance:
     year = LeaveYear(first_day=date(2026, 4, 1), last_day=date(2027, 3, 31))
     adjustment = Adjustment(
         id=REQUEST_ID,
@@ -136,7 +136,7 @@ def a_balance(half_days: int, reason: str) -> Balance:
     )
     return Balance(
         user_id=REQUEST_ID,
-        allowance=an_allowance(),
+        allowance=allowance,
         on=year.first_day,
         working_days=(),
         year=year,
@@ -178,11 +178,12 @@ def test_forms_of_people_and_departments_are_within_limits(
         remaining_half_days=-count,
     )
     listed = People(people=(facts,) * MAX_LISTED, has_more=True)
-    balance = a_balance(count, reason=name)
+    allowances = [an_allowance(), *[an_allowance(other, is_default=False)] * (MAX_ALLOWANCES - 1)]
+    balances = [a_balance(count, name, each) for each in allowances]
     for view in (
         people.list_view(listed),
-        people.balance_view(employee, balance),
-        people.adjusted_view(employee, balance),
+        people.balance_view(employee, balances, allowances),
+        people.adjusted_view(employee, balances),
         person_form.new_view(many),
         person_form.form_view(
             employee,

@@ -157,6 +157,7 @@ def approval_cards(draw: st.DrawFn) -> ApprovalCard:
         year_name=st.just("2026/27"),
         before_half_days=st.integers(-732, 732),
         remaining_half_days=st.integers(-732, 732),
+        allowance_name=st.none() | text(200),
     )
     return ApprovalCard(
         request=request,
@@ -248,6 +249,8 @@ def previews_of_leave(draw: st.DrawFn) -> Preview:
         is_pending=st.booleans(),
     )
     change = YearChange(
+        allowance_id=REQUEST_ID,
+        allowance_name=draw(st.none() | name),
         year=LeaveYear(first_day=start, last_day=start),
         before_half_days=0,
         half_days=0,
