@@ -16,7 +16,7 @@ from storage.leave import covers, leave_balances
 from storage.leave.leave_balances import BookedLeave, Bookings
 from storage.outbox.organisation_config import OrganisationConfig
 from storage.people import employment_by_date
-from storage.rules import counted_days, employment_terms, lifecycle, request_rules, year_balances
+from storage.rules import counted_days, employment_terms, lifecycle, request_rules
 from storage.rules.year_balances import Account, Deduction
 
 # With the longest names and letters of four bytes an event still stays under 20 kB.
@@ -384,7 +384,7 @@ def check_allowance(
     allowance_name: str | None,
 ) -> None:
     """Raises InsufficientAllowance for a leave year with too little left, or a later one."""
-    for demands in (year_balances.demands, year_balances.later_demands):
+    for demands in (request_rules.demands, request_rules.later_demands):
         request_rules.check_allowance(
             demands(account, others, requested),
             allowance_name=allowance_name,

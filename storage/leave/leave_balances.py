@@ -464,9 +464,9 @@ def _balances(
     # As decisions check it: other pending requests take nothing away.
     alone = {
         demand.year: demand
-        for demand in year_balances.demands(account, approved, deduction(request))
+        for demand in request_rules.demands(account, approved, deduction(request))
     }
-    demands = year_balances.demands(account, others, deduction(request))
+    demands = request_rules.demands(account, others, deduction(request))
     is_undecided = request.status == "pending" or changed is not None
     is_checked = (
         request.status == "pending"
@@ -477,7 +477,7 @@ def _balances(
     if changed is not None and allowance_of(config, changed) == allowance_id:
         before = {
             demand.year: demand.remaining_half_days - demand.needed_half_days
-            for demand in year_balances.demands(account, others, deduction(changed))
+            for demand in request_rules.demands(account, others, deduction(changed))
         }
     return tuple(
         YearBalance(

@@ -20,7 +20,6 @@ from storage.base.allowance_values import AllowanceTerms, Amount
 from storage.rules import counted_days, entitlements, leave_years
 from storage.rules.entitlements import Entitlement, YearAllowance
 from storage.rules.leave_years import LeaveYear, LeaveYearRule, months_after
-from storage.rules.request_rules import YearDemand
 
 _ONE_DAY: Final = timedelta(days=1)
 
@@ -319,77 +318,6 @@ def _parts(
             parts.append((employment, LeaveYear(first_day=begin, last_day=end)))
             begin = end + _ONE_DAY if end < year.last_day else date.max
     return parts
-
-
-def demands(
-    account: Account, others: Sequence[Deduction], requested: Deduction
-) -> list[YearDemand]:
-    """The half-days that this leave needs of each of its leave years, and those that remain there.
-
-    On the leave's last day in that year: days that expire later can still be taken. ``others`` is
-    all other leave.
-    """
-    year_demands = []
-    for balance in of_years(
-        account, [*others, requested], requested.start_date, requested.end_date
-    ):
-        needed = requested.half_days_in(balance.first_day, balance.last_day)
-        on = min(requested.end_date, balance.last_day)
-        terms = account.terms_on(max(requested.start_date, balance.first_day))
-        remaining = balance.remaining(on, may_borrow=terms.may_borrow)
-        year_demands.append(
-            YearDemand(
-                year=balance.year,
-                remaining_half_days=remaining.half_days + needed,
-                needed_half_days=needed,
-                overdraft_half_days=terms.overdraft_half_days,
-                later_leave=None if remaining.needed_by is None else remaining.needed_by.days,
-            )
-        )
-    return year_demands
-
-
-def later_demands(
-    account: Account, others: Sequence[Deduction], requested: Deduction
-) -> list[YearDemand]:
-    """Later leave years that this leave overdraws through a smaller carry-over.
-
-    Days that it takes cannot be carried over, and other leave may need them in the next year.
-    ``needed_half_days`` is by how much that year's carry-over shrinks.
-    """
-    if account.passes_from is None or not others:
-        return []
-    first_day = requested.start_date
-    last_day = max(other.end_date for other in others)
-    if last_day <= first_day:
-        return []
-    after = of_years(account, [*others, requested], first_day, last_day)
-    left_after = [_least_left(account, balance) for balance in after[1:]]
-    if all(left.half_days >= 0 for left in left_after):
-        return []
-    before = of_years(account, others, first_day, last_day)
-    demands = []
-    for year_before, left in zip(before[1:], left_after, strict=True):
-        remaining = _least_left(account, year_before).half_days
-        is_requested = requested.half_days_in(year_before.first_day, year_before.last_day)
-        if left.half_days < min(remaining, 0) and not is_requested:
-            terms = account.terms_on(year_before.first_day)
-            demands.append(
-                YearDemand(
-                    year=year_before.year,
-                    remaining_half_days=remaining,
-                    needed_half_days=remaining - left.half_days,
-                    overdraft_half_days=terms.overdraft_half_days,
-                    later_leave=None if left.needed_by is None else left.needed_by.days,
-                )
-            )
-    return demands
-
-
-def _least_left(account: Account, balance: LeaveYearBalance) -> Remaining:
-    """What is left at the end of the year, or after the leave that leaves the least before it."""
-    may_borrow = account.terms_on(balance.first_day).may_borrow
-    return balance.least_left(may_borrow=may_borrow)
 
 
 def carried_until(year: LeaveYear, expiry_month: int) -> date:

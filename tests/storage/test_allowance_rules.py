@@ -15,7 +15,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from storage.base.allowance_values import AllowanceTerms, ProRata
-from storage.rules import dated, entitlements, year_balances
+from storage.rules import dated, entitlements, request_rules, year_balances
 from storage.rules.entitlements import Entitlement, Grant, ProRataFrom
 from storage.rules.leave_years import LeaveYear, LeaveYearRule
 from storage.rules.year_balances import Account, Credit, Deduction, TermsFrom
@@ -167,7 +167,7 @@ class Pot:
         return not any(
             demand.needed_half_days
             > max(demand.remaining_half_days + demand.overdraft_half_days, 0)
-            for find in (year_balances.demands, year_balances.later_demands)
+            for find in (request_rules.demands, request_rules.later_demands)
             for demand in find(self.account, others, requested)
         )
 
@@ -325,7 +325,7 @@ def test_leave_that_shrinks_a_carry_over_names_the_leave_that_needed_it() -> Non
     )
 
     assert pot.lets_pass(nineteen)
-    [demand] = year_balances.later_demands(pot.account, pot.deductions, deduction(*twenty))
+    [demand] = request_rules.later_demands(pot.account, pot.deductions, deduction(*twenty))
 
     assert demand.later_leave == january
     assert pot.lets_pass((date(2026, 12, 2), date(2026, 12, 28)))

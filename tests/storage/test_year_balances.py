@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storage.base.allowance_values import AllowanceTerms
-from storage.rules import counted_days, leave_years, year_balances
+from storage.rules import counted_days, leave_years, request_rules, year_balances
 from storage.rules.entitlements import Entitlement, Grant
 from storage.rules.leave_years import LeaveYearRule
 from storage.rules.year_balances import (
@@ -154,8 +154,8 @@ def test_days_can_be_taken_until_they_expire() -> None:
     account = an_account()
     planned = leave(date(2027, 7, 1), 50)
 
-    (before_expiry,) = year_balances.demands(account, [planned], leave(date(2027, 3, 1), 10))
-    (after_expiry,) = year_balances.demands(account, [planned], leave(date(2027, 4, 1), 10))
+    (before_expiry,) = request_rules.demands(account, [planned], leave(date(2027, 3, 1), 10))
+    (after_expiry,) = request_rules.demands(account, [planned], leave(date(2027, 4, 1), 10))
 
     assert (before_expiry.remaining_half_days, before_expiry.needed_half_days) == (10, 10)
     assert (after_expiry.remaining_half_days, after_expiry.needed_half_days) == (0, 10)
@@ -164,7 +164,7 @@ def test_days_can_be_taken_until_they_expire() -> None:
 def test_leave_across_the_expiry_takes_carried_days_with_its_first_part() -> None:
     across = leave(date(2027, 3, 30), 20)
 
-    (demand,) = year_balances.demands(an_account(), [leave(date(2027, 7, 1), 34)], across)
+    (demand,) = request_rules.demands(an_account(), [leave(date(2027, 7, 1), 34)], across)
 
     # Two days by 31 March are carried over; the other three have expired.
     assert (demand.remaining_half_days, demand.needed_half_days) == (20, 20)
@@ -174,19 +174,19 @@ def test_leave_that_reduces_a_needed_carry_over_is_short_in_the_next_year() -> N
     account = an_account()
     next_year = leave(date(2027, 2, 1), 56)
 
-    later = year_balances.later_demands(account, [next_year], leave(date(2026, 6, 1), 46))
+    later = request_rules.later_demands(account, [next_year], leave(date(2026, 6, 1), 46))
 
     assert [
         (demand.year.name, demand.remaining_half_days, demand.needed_half_days) for demand in later
     ] == [("2027", 4, 6)]
-    assert year_balances.later_demands(account, [next_year], leave(date(2026, 6, 1), 44)) == []
+    assert request_rules.later_demands(account, [next_year], leave(date(2026, 6, 1), 44)) == []
 
 
 def test_without_carry_over_no_other_year_is_checked() -> None:
     account = an_account(max_half_days=0)
     next_year = leave(date(2027, 2, 1), 60)
 
-    assert year_balances.later_demands(account, [next_year], leave(date(2026, 6, 1), 50)) == []
+    assert request_rules.later_demands(account, [next_year], leave(date(2026, 6, 1), 50)) == []
     assert in_year(account, 2027, next_year).final_half_days == -10
 
 
@@ -276,7 +276,7 @@ def test_splitting_leave_never_changes_a_balance(
 def test_a_request_needs_what_it_deducts_from_each_year(
     account: Account, leave_taken: list[Deduction], requested: Deduction
 ) -> None:
-    demands = year_balances.demands(account, leave_taken, requested)
+    demands = request_rules.demands(account, leave_taken, requested)
 
     total = counted_days.total_half_days(requested.counted_halves)
     assert sum(demand.needed_half_days for demand in demands) == total
@@ -293,8 +293,8 @@ def test_a_request_needs_what_it_deducts_from_each_year(
 def test_accepted_leave_never_newly_overdraws_a_year(
     account: Account, leave_taken: list[Deduction], requested: Deduction
 ) -> None:
-    demands = year_balances.demands(account, leave_taken, requested)
-    later = year_balances.later_demands(account, leave_taken, requested)
+    demands = request_rules.demands(account, leave_taken, requested)
+    later = request_rules.later_demands(account, leave_taken, requested)
     if any(
         demand.needed_half_days > max(demand.remaining_half_days, 0)
         for demand in [*demands, *later]
