@@ -249,9 +249,12 @@ def fault(response: httpx.Response, field: Field, label: str) -> str | None:
 
 
 def is_unchanged(response: httpx.Response, field: Field, label: str) -> bool:
-    if not response.content or field.name not in response.json():
+    # A credit has a reason of its own beside that of its decision.
+    is_decision = field.operation.operation_id == "time_credits.decline"
+    name = "decision_reason" if is_decision else field.name
+    if not response.content or name not in response.json():
         return True
-    sent, shown = json.loads(JSON_VALUES[label]), response.json()[field.name]
+    sent, shown = json.loads(JSON_VALUES[label]), response.json()[name]
     if sent is None:
         # Null may select the organisation's value.
         return True

@@ -20,6 +20,7 @@ from storage.operations import people_import
 from storage.operations.people_file import Line, PeopleFile
 from storage.outbox import organisation_config
 from storage.people import people_changes, people_lists, people_rows
+from storage.workspaces import setup_checklist
 from tests.bot.test_settings_access import click, settings
 from tests.bot.test_settings_admin import admin, person, search_result
 from tests.bot.world import ADMIN, FIRST_DAY, World
@@ -70,6 +71,8 @@ def crowd(world: World, admin: User) -> None:
         return people_changes.activate(tx, person, by=world.acme.caller, now=world.clock())
 
     world.people[BOSS] = world.database.write_now(import_all)
+    # An organisation of this size is set up: its first save would fill in rules of its country.
+    world.write(setup_checklist.check_off, "country")
     world.slack.add_person(BOSS, boss.email, "Bea Boss")
 
 
