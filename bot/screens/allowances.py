@@ -85,11 +85,7 @@ def _what_to_do(allowance: Allowance) -> Block:
             allowance.id,
             spoken=gettext("Edit {name}", name=allowance.name),
         )
-    removal = (
-        (gettext("Restore"), ids.MENU_RESTORE)
-        if allowance.is_archived
-        else (gettext("Archive…"), ids.MENU_ARCHIVE)
-    )
+    removal = screen.removal(is_archived=allowance.is_archived)
     return layout.menu(f"{NAME}.menu", [(gettext("Edit"), ids.MENU_EDIT), removal], allowance.id)
 
 
@@ -469,28 +465,12 @@ def archiving_view(allowance: Allowance) -> View:
         "never used is deleted.",
         name=layout.cut(allowance.name, layout.MAX_NAME),
     )
-    return layout.modal(
-        gettext("Archive an allowance"),
-        [layout.paragraph(sentence)],
-        f"{NAME}.archive.form",
-        gettext("Archive"),
-        gettext("Keep it"),
-        allowance.id,
-    )
+    return screen.archiving_view(NAME, gettext("Archive an allowance"), sentence, allowance.id)
 
 
 def _archive(tx: Transaction, saving: Saving) -> object:
     """Archive the allowance, or delete it if it was never used."""
     return allowances.delete(tx, saving.form.about, by=saving.by, now=saving.now)
-
-
-async def _restore(interaction: Interaction) -> None:
-    await interaction.ack()
-    by = await modals.admin(interaction)
-    await interaction.database.write(
-        allowances.update, interaction.value, {"is_archived": False}, by=by, now=interaction.now
-    )
-    await modals.refresh(interaction, await screen.view(interaction, read_list, by))
 
 
 def register(app: AsyncApp) -> None:
@@ -503,7 +483,7 @@ def register(app: AsyncApp) -> None:
             {
                 ids.MENU_EDIT: screen.opens(_read_form),
                 ids.MENU_ARCHIVE: screen.opens(_ask_archiving),
-                ids.MENU_RESTORE: _restore,
+                ids.MENU_RESTORE: screen.restores(allowances.update, read_list),
             }
         )
     )

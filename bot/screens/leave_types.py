@@ -13,7 +13,6 @@ from bot.base.block_kit import Block, View
 from bot.base.language import gettext, gettext_noop
 from bot.blocks import fields, layout
 from bot.blocks.fields import Option
-from bot.interaction import modals
 from bot.interaction.interaction import Interaction
 from bot.screens import forms, screen
 from bot.screens.screen import Saving, Screen
@@ -68,11 +67,7 @@ def list_view(page: Page[LeaveType], allowances: Mapping[str, Allowance]) -> Vie
     """All types, including archived ones, oldest first. ``allowances`` are by id."""
     blocks = [layout.actions(layout.button(gettext("Add a leave type"), f"{NAME}.new"))]
     for leave_type in page.items:
-        removal = (
-            (gettext("Restore"), ids.MENU_RESTORE)
-            if leave_type.is_archived
-            else (gettext("Archive…"), ids.MENU_ARCHIVE)
-        )
+        removal = screen.removal(is_archived=leave_type.is_archived)
         options = [(gettext("Edit"), ids.MENU_EDIT), removal]
         menu = layout.menu(f"{NAME}.menu", options, leave_type.id)
         facts = _facts(leave_type, allowances.get(leave_type.allowance_id or ""))
@@ -242,29 +237,12 @@ def archiving_view(leave_type: LeaveType) -> View:
         "is deleted.",
         name=layout.cut(leave_type.name, layout.MAX_NAME),
     )
-    return layout.modal(
-        gettext("Archive a leave type"),
-        [layout.paragraph(sentence)],
-        f"{NAME}.archive.form",
-        gettext("Archive"),
-        gettext("Keep it"),
-        leave_type.id,
-    )
+    return screen.archiving_view(NAME, gettext("Archive a leave type"), sentence, leave_type.id)
 
 
 def _archive(tx: Transaction, saving: Saving) -> object:
     """Archive the leave type, or delete it if it was never used."""
     return leave_types.delete(tx, saving.form.about, by=saving.by, now=saving.now)
-
-
-async def _restore(interaction: Interaction) -> None:
-    await interaction.ack()
-    by = await modals.admin(interaction)
-    changes = {"is_archived": False}
-    await interaction.database.write(
-        leave_types.update, interaction.value, changes, by=by, now=interaction.now
-    )
-    await modals.refresh(interaction, await screen.view(interaction, read_list, by))
 
 
 def register(app: AsyncApp) -> None:
@@ -276,7 +254,7 @@ def register(app: AsyncApp) -> None:
             {
                 ids.MENU_EDIT: screen.opens(_read_form),
                 ids.MENU_ARCHIVE: screen.opens(_ask_archiving),
-                ids.MENU_RESTORE: _restore,
+                ids.MENU_RESTORE: screen.restores(leave_types.update, read_list),
             }
         )
     )

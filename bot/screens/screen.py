@@ -12,6 +12,7 @@ from typing import Protocol
 
 from slack_bolt.async_app import AsyncApp
 
+from bot.base import ids
 from bot.base.block_kit import Block, View
 from bot.base.language import gettext
 from bot.base.payloads import UnexpectedPayload
@@ -168,6 +169,55 @@ def deletes(
         await modals.refresh_below(interaction, after)
 
     return listener
+
+
+class Restore(Protocol):
+    """A use case that changes fields of what has an id."""
+
+    def __call__(
+        self,
+        tx: Transaction,
+        about: str,
+        changes: Mapping[str, object],
+        /,
+        *,
+        by: Caller,
+        now: datetime,
+    ) -> object: ...
+
+
+def restores(update: Restore, below: Read) -> Listener:
+    """Restores what is archived, and shows the list again."""
+
+    async def restore(interaction: Interaction) -> None:
+        await interaction.ack()
+        by = await modals.admin(interaction)
+        changes = {"is_archived": False}
+        await interaction.database.write(
+            update, interaction.value, changes, by=by, now=interaction.now
+        )
+        await modals.refresh(interaction, await view(interaction, below, by))
+
+    return restore
+
+
+def removal(*, is_archived: bool) -> tuple[str, str]:
+    """The choice of a row's menu that archives what is in use, or restores it."""
+    if is_archived:
+        return gettext("Restore"), ids.MENU_RESTORE
+    return gettext("Archive…"), ids.MENU_ARCHIVE
+
+
+def archiving_view(name: str, title: str, sentence: str, about: str) -> View:
+    """Asks to archive; the screen ``name`` registers its ``.archive.form``."""
+    return layout.modal(
+        title,
+        [layout.paragraph(sentence)],
+        f"{name}.archive.form",
+        gettext("Archive"),
+        gettext("Keep it"),
+        about,
+    )
 
 
 def page_of(cursor: str, limit: int = 40) -> PageOf:

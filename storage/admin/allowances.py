@@ -263,10 +263,10 @@ def with_terms(
     today = local_day(now, config.organisation.timezone)
     day, is_by_leave_year = allowance_terms.effective_from(config, effective_from, today)
     rule = allowance_terms.organisation_rule(config)
-    at = dated.on(allowance.terms, rule, day) or allowance.terms[0]
+    at = dated.on_or_first(allowance.terms, rule, day)
     if effective_from is None:
         # Sending back what counts today changes nothing, not even if it began within this year.
-        of_today = dated.on(allowance.terms, rule, today) or allowance.terms[0]
+        of_today = dated.on_or_first(allowance.terms, rule, today)
         changes = {
             name: value for name, value in changes.items() if getattr(of_today, name) != value
         }
@@ -503,18 +503,7 @@ def _record(
     by: Caller,
     now: datetime,
 ) -> None:
-    subject = after or before
-    assert subject is not None
-    audit.record(
-        tx,
-        action,
-        "allowance",
-        subject.id,
-        by=by,
-        now=now,
-        before=None if before is None else _audited(before),
-        after=None if after is None else _audited(after),
-    )
+    audit.record_shown(tx, action, "allowance", before, after, _audited, by=by, now=now)
     organisation_config.changed(tx, by.organisation_id)
 
 

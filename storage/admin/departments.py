@@ -287,18 +287,7 @@ def record(
     now: datetime,
 ) -> None:
     """Audit a change; ``before`` or ``after`` is None where there was or is no department."""
-    subject = after or before
-    assert subject is not None
-    audit.record(
-        tx,
-        action,
-        "department",
-        subject.id,
-        by=by,
-        now=now,
-        before=None if before is None else _audited(before),
-        after=None if after is None else _audited(after),
-    )
+    audit.record_shown(tx, action, "department", before, after, _audited, by=by, now=now)
     organisation_config.changed(tx, by.organisation_id)
 
 
@@ -373,10 +362,7 @@ def _records_without(
     days = [dated.first_day(figure, rule) for figure in department.figures]
     begins = [day for day in days if period.first_day < day <= period.last_day]
     for day in (period.first_day, *begins):
-        figure = dated.on(department.figures, rule, day)
-        half_days = (
-            department.default_leave_allowance_half_days if figure is None else figure.half_days
-        )
+        half_days = allowance_terms.half_days_of_department(department, rule, day)
         of_day = replace(record, department_id=None, leave_allowance_half_days=half_days)
         if day != period.first_day:
             of_day = replace(of_day, id=new_id(now), valid_from=day)

@@ -141,13 +141,14 @@ def update(
     locks.organisation(tx, by.organisation_id)
     config_before = organisation_config.of_organisation(tx, by.organisation_id)
     today = local_day(now, config_before.organisation.timezone)
-    before, after = _checked_update(tx, changes, config_before, today)
+    values = fields.checked(changes, {**_CHECKS, **_CHECKS_OF_PRO_RATA})
+    before, after = _before_and_after(tx, values, config_before, today)
     allowance_before = config_before.allowances[config_before.default_allowance_id]
     allowance = _with_terms(
         config_before, allowance_before, before, after, changes.keys(), effective_from, now=now
     )
     before["pro_rata_rules"] = config_before.organisation.pro_rata_rules
-    after["pro_rata_rules"] = _with_pro_rata(config_before, changes, effective_from, today)
+    after["pro_rata_rules"] = _with_pro_rata(config_before, values, effective_from, today)
     if is_set_up and before["pro_rata_rules"] in ((), of_country(before["country_code"])):
         after["pro_rata_rules"] = of_country(after["country_code"])
     if "digest_channel" in changes:
@@ -251,7 +252,7 @@ def _with_terms(
 
 def _with_pro_rata(
     config: OrganisationConfig,
-    changes: Mapping[str, object],
+    values: Checked,
     effective_from: date | None,
     today: date,
 ) -> tuple[ProRata, ...]:
@@ -259,16 +260,14 @@ def _with_pro_rata(
     TooManyTerms.
     """
     stored = config.organisation.pro_rata_rules
-    sent = {name: value for name, value in changes.items() if name in OF_PRO_RATA}
-    if not sent:
+    changes = {OF_PRO_RATA[name]: value for name, value in values.items() if name in OF_PRO_RATA}
+    if not changes:
         return stored
-    values = fields.checked(sent, _CHECKS_OF_PRO_RATA)
-    values = {OF_PRO_RATA[name]: value for name, value in values.items()}
     day, is_by_leave_year = allowance_terms.effective_from(config, effective_from, today)
     before = stored or (ProRata(),)
-    at = dated.on(before, allowance_terms.organisation_rule(config), day) or before[0]
-    new = replace(at, **values, valid_from=day, is_by_leave_year=is_by_leave_year)
-    after = dated.without_repeated(dated.changed_from(before, at, new, values))
+    at = dated.on_or_first(before, allowance_terms.organisation_rule(config), day)
+    new = replace(at, **changes, valid_from=day, is_by_leave_year=is_by_leave_year)
+    after = dated.without_repeated(dated.changed_from(before, at, new, changes))
     if len(after) > allowances.MAX_TERMS:
         raise allowances.TooManyTerms
     return stored if after == before else after
@@ -298,16 +297,14 @@ def _may_lower_balances(before: Checked, after: Checked) -> bool:
     )
 
 
-def _checked_update(
-    tx: Transaction, changes: Mapping[str, object], config: OrganisationConfig, today: date
+def _before_and_after(
+    tx: Transaction, values: Checked, config: OrganisationConfig, today: date
 ) -> tuple[Checked, Checked]:
-    """The settings before and after the change, checked."""
-    values = fields.checked(changes, {**_CHECKS, **_CHECKS_OF_PRO_RATA})
-    values = {name: value for name, value in values.items() if name in _CHECKS}
+    """The settings before and after the change, without the pro rata rule. Raises InvalidInput."""
     before = _settings(tx, config.organisation.id)
     of_today = allowance_terms.organisation_as_of(config, today)
     before |= {name: getattr(of_today, name) for name in OF_TERMS}
-    after = before | values
+    after = before | {name: value for name, value in values.items() if name in _CHECKS}
     check_leave_year_start(after["leave_year_start_month"], after["leave_year_start_day"])
     _check_working_hours(after)
     return before, after

@@ -68,12 +68,8 @@ def add(
     text = texts.optional_text(reason, "reason", MAX_REASON_LENGTH)
     if text is None:
         raise InvalidInput.of("reason", "required", "Enter a reason for the adjustment.")
-    if allowance_id is not None and allowance_id not in config.allowances:
-        raise InvalidInput.of(
-            "allowance_id",
-            "unknown_allowance",
-            "There is no allowance with this id. GET /api/v1/allowances lists them.",
-        )
+    if allowance_id is not None:
+        allowance_terms.check_known(config, allowance_id)
     if allowance_id == config.default_allowance_id:
         allowance_id = None
     rule = allowance_terms.leave_year_rule(config, user)

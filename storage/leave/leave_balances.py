@@ -320,7 +320,7 @@ def account_of(
 def _usable_until(config: OrganisationConfig, user: User, credit: BookedCredit) -> date | None:
     """The last day on which the credit can be taken, by the terms of the day of the work."""
     terms = config.allowances[credit.allowance_id].terms
-    of_day = dated.on(terms, leave_year_rule(config, user), credit.worked_on) or terms[0]
+    of_day = dated.on_or_first(terms, leave_year_rule(config, user), credit.worked_on)
     months = of_day.credits_expire_after_months
     return None if months is None else months_after(credit.worked_on, months)
 

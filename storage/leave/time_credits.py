@@ -15,7 +15,7 @@ from typing import Final, Literal
 from peewee import Select
 
 from storage.base import texts
-from storage.base.allowance_values import Allowance, Amount
+from storage.base.allowance_values import Amount
 from storage.base.amounts import half_days_of
 from storage.base.errors import (
     Conflict,
@@ -41,7 +41,7 @@ from storage.leave.leave_balances import CREDIT_REACH, Bookings
 from storage.leave.request_steps import Requester
 from storage.outbox import audit, organisation_config, webhook_outbox
 from storage.outbox.organisation_config import OrganisationConfig
-from storage.people import approval_rule, approvers
+from storage.people import allowance_terms, approval_rule, approvers
 from storage.rules import employment_terms, year_balances
 from storage.rules.year_balances import LeaveYearBalance
 
@@ -386,30 +386,14 @@ def _may_see(tx: Transaction, credit: TimeCredit, by: Caller, today: date) -> bo
 
 
 def _check_allowance(config: OrganisationConfig, allowance_id: str) -> None:
-    allowance = config.allowances.get(allowance_id)
-    if allowance is None:
-        raise InvalidInput.of(
-            "allowance_id",
-            "unknown_allowance",
-            "There is no allowance with this id. GET /api/v1/allowances lists them.",
-        )
-    if not is_earnable(allowance):
+    allowance = allowance_terms.check_known(config, allowance_id)
+    if not allowance.earnable or allowance.is_archived:
         raise InvalidInput.of(
             "allowance_id",
             "allowance_not_earnable",
             "Time in lieu cannot be claimed for {allowance}.",
             allowance=allowance.name,
         )
-
-
-def is_earnable(allowance: Allowance) -> bool:
-    """Whether time in lieu can be claimed for the allowance."""
-    return allowance.earnable and not allowance.is_archived
-
-
-def earnable(config: OrganisationConfig) -> list[Allowance]:
-    """The allowances for which time in lieu can be claimed."""
-    return [each for each in config.allowances.values() if is_earnable(each)]
 
 
 def _check_day(person: Requester, worked_on: date) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import date, datetime
 from fractions import Fraction
 from typing import Any, Final, Protocol, TypeVar
@@ -88,7 +88,34 @@ def record_value(
     by: Caller,
     now: datetime,
 ) -> None:
-    """Write the change of a value. Without ``before`` it was created, without ``after`` deleted."""
+    """As ``record_shown``, with these fields of the value."""
+    record_shown(
+        tx,
+        action,
+        subject_type,
+        before,
+        after,
+        lambda value: {name: getattr(value, name) for name in fields},
+        by=by,
+        now=now,
+    )
+
+
+def record_shown(
+    tx: Transaction,
+    action: AuditAction,
+    subject_type: str,
+    before: T | None,
+    after: T | None,
+    shown: Callable[[T], Mapping[str, object]],
+    *,
+    by: Caller,
+    now: datetime,
+) -> None:
+    """Write the change of a value. Without ``before`` it was created, without ``after`` deleted.
+
+    ``shown`` is what the audit trail has of a value.
+    """
     value = after or before
     assert value is not None
     record(
@@ -98,8 +125,8 @@ def record_value(
         value.id,
         by=by,
         now=now,
-        before=None if before is None else {name: getattr(before, name) for name in fields},
-        after=None if after is None else {name: getattr(after, name) for name in fields},
+        before=None if before is None else shown(before),
+        after=None if after is None else shown(after),
     )
 
 

@@ -12,6 +12,7 @@ from datetime import date
 from typing import Final, Literal, NamedTuple
 
 from storage.base.allowance_values import (
+    Allowance,
     AllowanceFigure,
     AllowanceTerms,
     Amount,
@@ -41,14 +42,30 @@ class GrantedFigure(NamedTuple):
     by_tenure: tuple[TenureStep, ...] = ()
 
 
-def leave_year_rule(config: OrganisationConfig, user: User) -> LeaveYearRule:
+def organisation_rule(config: OrganisationConfig) -> LeaveYearRule:
+    """The leave years of people whose leave years are the organisation's."""
     organisation = config.organisation
     return LeaveYearRule(
         type=organisation.leave_year_type,
         month=organisation.leave_year_start_month,
         day=organisation.leave_year_start_day,
-        start_date=user.start_date,
     )
+
+
+def leave_year_rule(config: OrganisationConfig, user: User) -> LeaveYearRule:
+    return replace(organisation_rule(config), start_date=user.start_date)
+
+
+def check_known(config: OrganisationConfig, allowance_id: str) -> Allowance:
+    """The allowance with that id, archived or not. Raises InvalidInput ``unknown_allowance``."""
+    allowance = config.allowances.get(allowance_id)
+    if allowance is None:
+        raise InvalidInput.of(
+            "allowance_id",
+            "unknown_allowance",
+            "There is no allowance with this id. GET /api/v1/allowances lists them.",
+        )
+    return allowance
 
 
 def terms_from(config: OrganisationConfig, user: User, allowance_id: str) -> tuple[TermsFrom, ...]:
@@ -90,7 +107,7 @@ def figure_on(
     if own is not None:
         return own
     allowance = config.allowances[allowance_id]
-    terms = dated.on(allowance.terms, rule, day) or allowance.terms[0]
+    terms = dated.on_or_first(allowance.terms, rule, day)
     return GrantedFigure(terms.half_days_per_year or 0, "organisation", terms.by_tenure)
 
 
@@ -116,11 +133,16 @@ def _own_figure_on(
     department = config.departments.get(record.department_id or "")
     if department is None:
         return None
-    figure = dated.on(department.figures, rule, day)
-    half_days: Amount | None = department.default_leave_allowance_half_days
-    if figure is not None:
-        half_days = figure.half_days
+    half_days = half_days_of_department(department, rule, day)
     return None if half_days is None else GrantedFigure(half_days, "department")
+
+
+def half_days_of_department(
+    department: Department, rule: LeaveYearRule, day: date
+) -> Amount | None:
+    """The department's figure of the day; None for that of the terms."""
+    figure = dated.on(department.figures, rule, day)
+    return department.default_leave_allowance_half_days if figure is None else figure.half_days
 
 
 def _days_of_change(
@@ -144,28 +166,16 @@ def _figures_of(figures: Sequence[AllowanceFigure], allowance_id: str) -> list[A
     return [figure for figure in figures if figure.allowance_id == allowance_id]
 
 
-def organisation_rule(config: OrganisationConfig) -> LeaveYearRule:
-    """The leave years of people whose leave years are the organisation's."""
-    organisation = config.organisation
-    return LeaveYearRule(
-        type=organisation.leave_year_type,
-        month=organisation.leave_year_start_month,
-        day=organisation.leave_year_start_day,
-    )
-
-
 def terms_on(config: OrganisationConfig, allowance_id: str, day: date) -> AllowanceTerms:
     """The terms of the day for people whose leave years are the organisation's."""
     allowance = config.allowances[allowance_id]
-    return dated.on(allowance.terms, organisation_rule(config), day) or allowance.terms[0]
+    return dated.on_or_first(allowance.terms, organisation_rule(config), day)
 
 
 def department_as_of(config: OrganisationConfig, department: Department, day: date) -> Department:
     """The department with the figure that counts on the day."""
-    figure = dated.on(department.figures, organisation_rule(config), day)
-    if figure is None:
-        return department
-    return replace(department, default_leave_allowance_half_days=figure.half_days)
+    half_days = half_days_of_department(department, organisation_rule(config), day)
+    return replace(department, default_leave_allowance_half_days=half_days)
 
 
 def organisation_as_of(config: OrganisationConfig, day: date) -> Organisation:

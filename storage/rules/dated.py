@@ -40,6 +40,24 @@ def on(values: Sequence[D], rule: LeaveYearRule, day: date) -> D | None:
     return next((each for each in reversed(values) if first_day(each, rule) <= day), None)
 
 
+def on_or_first(values: Sequence[D], rule: LeaveYearRule, day: date) -> D:
+    """The one that counts on the day, of values whose first also counts for the time before it."""
+    return on(values, rule, day) or values[0]
+
+
+class _From(Protocol):
+    @property
+    def first_day(self) -> date: ...
+
+
+F = TypeVar("F", bound=_From)
+
+
+def last_from(values: Sequence[F], day: date) -> F:
+    """The last that begins by the day; the first also counts for the time before it."""
+    return next((each for each in reversed(values) if each.first_day <= day), values[0])
+
+
 def changed_from(
     values: tuple[D, ...], at: D, new: D, changes: Mapping[str, object]
 ) -> tuple[D, ...]:

@@ -17,6 +17,7 @@ from typing import Final, Literal
 
 from storage.base.allowance_values import Amount, ProRata, TenureStep
 from storage.base.values import EmploymentPeriod
+from storage.rules import dated
 from storage.rules.leave_years import LeaveYear, months_after
 
 StepKind = Literal["start", "change", "end"]
@@ -155,7 +156,7 @@ def of_year(
         whole = grants[0].half_days
         return YearAllowance(granted_half_days=whole, prorated_half_days=whole)
     first_day = max(start_date or year.first_day, year.first_day)
-    rule = _rule_on(entitlement.pro_rata, first_day)
+    rule = dated.last_from(entitlement.pro_rata, first_day).rule
     claim_on = _full_claim_on(rule, start_date)
     last_day = min(end_date or year.last_day, year.last_day)
     is_full_at_end = (
@@ -202,10 +203,6 @@ def of_year(
     )
 
 
-def _rule_on(rules: Sequence[ProRataFrom], day: date) -> ProRata:
-    return next((each.rule for each in reversed(rules) if each.first_day <= day), rules[0].rule)
-
-
 def _full_claim_on(rule: ProRata, start_date: date | None) -> date | None:
     """The day on which the whole year's allowance is due; None if that is never so."""
     if rule.full_claim_after_months is None or start_date is None:
@@ -222,13 +219,6 @@ def _grants_between(grants: Sequence[Grant], first_day: date, last_day: date) ->
     ]
 
 
-def _grant_on(grants: Sequence[Grant], day: date) -> Amount:
-    return next(
-        (grant.half_days for grant in reversed(grants) if grant.first_day <= day),
-        grants[0].half_days,
-    )
-
-
 def _prorated(
     rule: ProRata, grants: Sequence[Grant], first_day: date, last_day: date, year: LeaveYear
 ) -> Amount:
@@ -242,7 +232,10 @@ def _prorated(
             else _full_months(first_day, last_day)
         )
         parts = sum(
-            (Fraction(_grant_on(grants, max(month, first_day))) / _MONTHS for month in months),
+            (
+                Fraction(dated.last_from(grants, max(month, first_day)).half_days) / _MONTHS
+                for month in months
+            ),
             Fraction(0),
         )
     match rule.rounding:
@@ -295,7 +288,7 @@ def _monthly(
     granted = []
     total = Fraction(0)
     for month in months:
-        total += Fraction(_grant_on(grants, month)) / _MONTHS
+        total += Fraction(dated.last_from(grants, month).half_days) / _MONTHS
         half_days = whole if month == months[-1] else min(ceil(total), whole)
         granted.append(Granted(first_day=month, half_days=half_days))
     return tuple(granted)

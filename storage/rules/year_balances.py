@@ -17,7 +17,7 @@ from itertools import pairwise
 from typing import Final
 
 from storage.base.allowance_values import AllowanceTerms, Amount
-from storage.rules import counted_days, entitlements, leave_years
+from storage.rules import counted_days, dated, entitlements, leave_years
 from storage.rules.entitlements import Entitlement, YearAllowance
 from storage.rules.leave_years import LeaveYear, LeaveYearRule, months_after
 
@@ -70,10 +70,7 @@ class Account:
     credits: tuple[Credit, ...] = ()
 
     def terms_on(self, day: date) -> AllowanceTerms:
-        return next(
-            (each.terms for each in reversed(self.terms) if each.first_day <= day),
-            self.terms[0].terms,
-        )
+        return dated.last_from(self.terms, day).terms
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
