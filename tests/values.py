@@ -23,6 +23,7 @@ ANNUAL = LeaveType(
     requires_cover=False,
     may_interrupt=False,
     tells_approvers=True,
+    is_away=True,
     min_notice_days=0,
     max_consecutive_days=None,
     is_archived=False,

@@ -86,6 +86,12 @@ class LeaveTypeFields(Body):
             "people whom the absent person was to cover."
         ),
     ] = ABSENT
+    is_away: Annotated[
+        bool,
+        Field(
+            description="False for work elsewhere, such as home office, business trips or training."
+        ),
+    ] = ABSENT
     min_notice_days: int = ABSENT
     max_consecutive_days: int | None = ABSENT
     is_archived: Annotated[bool, Field(description="It can no longer be requested.")] = ABSENT

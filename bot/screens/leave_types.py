@@ -46,6 +46,10 @@ _FLAGS: Final = (
 )
 # Slack allows ten checkboxes in a field.
 _SHOWN_TO_OTHERS: Final = (
+    Option(
+        label=gettext_noop("Counts as away (not for home office, business trips, training)"),
+        value="is_away",
+    ),
     Option(label=gettext_noop("Colleagues see only “Away”"), value="is_private"),
     Option(
         label=gettext_noop("Approvers are told of leave that needs no approval"),
@@ -85,6 +89,8 @@ def _facts(leave_type: LeaveType, allowance: Allowance | None) -> list[str]:
         gettext("Needs approval") if leave_type.requires_approval else gettext("No approval"),
         uses,
     ]
+    if not leave_type.is_away:
+        facts.append(gettext("Counts as at work"))
     if leave_type.is_private:
         facts.append(gettext("Private"))
     if leave_type.is_archived:
@@ -139,7 +145,7 @@ def form_view(
     allowance_field = _allowance_field(offered, drawn_on)
     flags = [flag for flag in _FLAGS if not (allowance_field and flag.value == _DEDUCTS)]
     ticked = (
-        ["requires_approval", "deducts_allowance", "is_paid", "tells_approvers"]
+        ["requires_approval", "deducts_allowance", "is_paid", "is_away", "tells_approvers"]
         if leave_type is None
         else [flag for flag in FLAGS if getattr(leave_type, flag)]
     )

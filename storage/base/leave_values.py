@@ -58,6 +58,13 @@ class LeaveType:
             "people whom the absent person was to cover."
         ),
     ]
+    is_away: Annotated[
+        bool,
+        About(
+            description="False for work elsewhere, such as home office or training: nobody counts "
+            "as out, and calendars show the time as free."
+        ),
+    ]
     min_notice_days: int
     max_consecutive_days: int | None
     is_archived: bool

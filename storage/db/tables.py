@@ -260,6 +260,7 @@ class LeaveTypeRow(OwnedRow):
     requires_cover = FlagField(constraints=OFF)
     may_interrupt = FlagField(constraints=OFF)
     tells_approvers = FlagField(constraints=[SQL("DEFAULT TRUE")])
+    is_away = FlagField(constraints=[SQL("DEFAULT TRUE")])
     min_notice_days = IntegerField()
     max_consecutive_days = IntegerField(null=True)
     is_archived = FlagField()

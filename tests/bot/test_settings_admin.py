@@ -283,6 +283,7 @@ def test_leave_types_are_added_archived_and_restored(world: World) -> None:
     assert (study.name, study.code, study.emoji) == ("Study", "study", "books")
     assert (study.requires_approval, study.is_private) == (True, True)
     assert (study.deducts_allowance, study.tells_approvers) == (False, False)
+    assert not study.is_away
     assert (study.min_notice_days, study.max_consecutive_days) == (3, 10)
 
     world.submit_over_rest(ADA, leave_type_id=study.id)

@@ -98,6 +98,18 @@ def test_every_field_is_stored_in_its_normal_form(database: Database, acme: Acme
     assert (stored.code, stored.colour, stored.emoji) == ("study_2", "#aabbcc", "books")
 
 
+def test_a_type_counts_as_away_until_an_admin_says_otherwise(
+    database: Database, acme: Acme
+) -> None:
+    home_office = a_leave_type(database, acme, name="Home office")
+    assert home_office.is_away
+
+    acme.write(leave_types.update, home_office.id, {"is_away": False})
+
+    assert not acme.read(leave_types.get, home_office.id).is_away
+    assert not config_of(database, acme).leave_types[home_office.id].is_away
+
+
 @pytest.mark.parametrize(
     ("fields", "code"),
     [
