@@ -82,7 +82,8 @@ class OrganisationChanges(Body):
         ProRataMethod,
         Field(
             description="How parts of a leave year are granted: by `days`, by `months_started` of "
-            "the leave year (gov.uk), or by `full_months` of employment (BUrlG § 5)."
+            "the leave year (gov.uk; people who leave in it: by days), or by `full_months` of "
+            "employment (BUrlG § 5)."
         ),
     ] = ABSENT
     pro_rata_rounding: Annotated[

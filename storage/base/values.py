@@ -202,8 +202,8 @@ class Organisation:
     # The rule that clients see: of a day where the organisation is read as of one, else the last.
     @computed_field(  # type: ignore[prop-decorator]
         description="How parts of a leave year are granted to people who join or leave, or whose "
-        "figure changes: by `days`, by `months_started` of the leave year, or by `full_months` of "
-        "employment.",
+        "figure changes: by `days`, by `months_started` of the leave year (people who leave in it: "
+        "by days), or by `full_months` of employment.",
     )
     @property
     def pro_rata(self) -> ProRataMethod:

@@ -36,7 +36,7 @@ _CHANGE_COUNTRY: Final = (
 _CHANGE_PRO_RATA: Final = "To change that, use PATCH /api/v1/organisation."
 _METHODS: Final[Mapping[ProRataMethod, str]] = {
     "days": "by days",
-    "months_started": "by the months that have started",
+    "months_started": "by the months that have started, for leavers by days",
     "full_months": "by full months",
 }
 _ROUNDINGS: Final[Mapping[ProRataRounding, str]] = {

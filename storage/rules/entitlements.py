@@ -223,7 +223,9 @@ def _prorated(
     rule: ProRata, grants: Sequence[Grant], first_day: date, last_day: date, year: LeaveYear
 ) -> Amount:
     """The part of the year's allowance between two days, both included, rounded."""
-    if rule.method == "days":
+    # As on gov.uk, twelfths are for starters: the part of a leaver is that of their days.
+    is_leaver_by_days = rule.method == "months_started" and last_day < year.last_day
+    if rule.method == "days" or is_leaver_by_days:
         parts: Fraction = _by_days(grants, first_day, last_day, year)
     else:
         months = (

@@ -118,7 +118,11 @@ def test_init_prints_the_key_for_people_too(shell: Shell) -> None:
 @pytest.mark.parametrize(
     ("country", "note", "method"),
     [
-        ("GB-ENG", "by the months that have started, rounded up to half days.", "months_started"),
+        (
+            "GB-ENG",
+            "by the months that have started, for leavers by days, rounded up to half days.",
+            "months_started",
+        ),
         (
             "DE-BY",
             "by full months, rounded to the nearest day; the whole year's after 6 months; the "
