@@ -41,7 +41,8 @@ EffectiveFrom = Annotated[
     Day,
     Field(
         description="The day from which the change counts, past or future; by default the first "
-        "day of each person's present leave year. Leave years that end before it stay as they are."
+        "day of each person's present leave year, or of the terms of today if they began later in "
+        "it. Leave years that end before it stay as they are."
     ),
 ]
 
@@ -156,7 +157,7 @@ class OwnFigure(Body):
         Day,
         Field(
             description="The day from which it counts; by default the first day of the person's "
-            "present leave year."
+            "present leave year, or of their figure of today if that began later in it."
         ),
     ] = ABSENT
 

@@ -60,7 +60,8 @@ class DepartmentChanges(DepartmentFields):
         Day,
         Field(
             description="The day from which `default_leave_allowance` changes; by default the "
-            "first day of each person's present leave year."
+            "first day of each person's present leave year, or of the figure of today if that "
+            "began later in it."
         ),
     ] = ABSENT
 

@@ -126,9 +126,10 @@ class OrganisationChanges(Body):
         Field(
             description="The day from which `default_leave_allowance`, `carry_over`, "
             "`carry_over_expiry_month` and the four fields of pro rata change, past or future; by "
-            "default the first day of each person's present leave year. Leave years that end "
-            "before it stay as they are. For pro rata, the rule at the beginning of a leave year, "
-            "or of employment in it, counts for all of it."
+            "default the first day of each person's present leave year, or of the value of today "
+            "if that began later in it. Leave years that end before it stay as they are. For pro "
+            "rata, the rule at the beginning of a leave year, or of employment in it, counts for "
+            "all of it."
         ),
     ] = ABSENT
 

@@ -29,8 +29,6 @@ from storage.base.values import Caller, days_of, local_day
 from storage.db.database import Transaction
 from storage.db.pages import Page
 from storage.outbox import organisation_config
-from storage.outbox.organisation_config import OrganisationConfig
-from storage.people import allowance_terms
 
 NAME: Final = "settings.allowances"
 TERMS: Final = f"{NAME}.terms"
@@ -171,20 +169,7 @@ def _read_form(tx: Transaction, interaction: Interaction, by: Caller, allowance_
     shown = allowances.get(tx, allowance_id, by=by, now=interaction.now)
     config = organisation_config.of_organisation(tx, by.organisation_id)
     today = local_day(interaction.now, config.organisation.timezone)
-    first_day = first_day_of_change(config, allowance_id, today)
-    return form_view(shown, fields.from_when(first_day), today)
-
-
-def first_day_of_change(config: OrganisationConfig, allowance_id: str, today: date) -> date | None:
-    """From when a change counts by default; None for the present leave year of each person.
-
-    The first day of the leave year, or of terms that began later within it: an earlier change
-    would end with them.
-    """
-    day, is_by_leave_year = allowance_terms.effective_from(config, None, today)
-    if is_by_leave_year:
-        return None
-    return max(day, allowance_terms.terms_on(config, allowance_id, today).valid_from or day)
+    return form_view(shown, forms.from_when(config, shown.allowance.terms, today), today)
 
 
 def form_view(shown: Shown | None, from_when: Block, today: date = date.max) -> View:
@@ -340,17 +325,11 @@ def _save(tx: Transaction, saving: Saving) -> object:
     allowance_id = saving.form.about
     if not allowance_id:
         return allowances.create(tx, values, by=saving.by, now=saving.now)
-    effective_from = saving.form.day("effective_from")
-    if effective_from is None:
-        config = organisation_config.of_organisation(tx, saving.by.organisation_id)
-        allowances.find(config, allowance_id)
-        today = local_day(saving.now, config.organisation.timezone)
-        effective_from = first_day_of_change(config, allowance_id, today)
     return allowances.update(
         tx,
         allowance_id,
         values,
-        effective_from=effective_from,
+        effective_from=saving.form.day("effective_from"),
         by=saving.by,
         now=saving.now,
         recorder=saving.recorder,

@@ -59,11 +59,10 @@ def read_form(tx: Transaction, interaction: Interaction, by: Caller, department_
     department = department_rows.get(tx, department_id, by=by)
     config = organisation_config.of_organisation(tx, by.organisation_id)
     today = local_day(interaction.now, config.organisation.timezone)
-    day, is_by_leave_year = allowance_terms.effective_from(config, None, today)
     return form_view(
         allowance_terms.department_as_of(config, department, today),
         people_lists.option(tx, department.manager_id, by=by),
-        fields.from_when(None if is_by_leave_year else day),
+        forms.from_when(config, department.figures, today),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import date
 from typing import Final, Literal, TypeVar
 
@@ -10,6 +10,7 @@ import orjson
 from slack_bolt.async_app import AsyncApp
 
 from bot.base import ids
+from bot.base.block_kit import Block
 from bot.base.payloads import Answer, UnexpectedPayload, Values
 from bot.blocks import fields
 from bot.interaction import modals
@@ -24,7 +25,9 @@ from storage.base.errors import DomainError, NotFound
 from storage.base.values import Caller
 from storage.db.database import Transaction
 from storage.outbox import organisation_config
-from storage.people import people_rows
+from storage.outbox.organisation_config import OrganisationConfig
+from storage.people import allowance_terms, people_rows
+from storage.rules.dated import Dated
 
 T = TypeVar("T")
 
@@ -101,6 +104,12 @@ class Form:
             if (packed := _packed(state))
         }
         return orjson.dumps({"about": self.about, "values": values}).decode()
+
+
+def from_when(config: OrganisationConfig, values: Sequence[Dated], today: date) -> Block:
+    """The field with the day from which changed values of an allowance count."""
+    day, is_by_leave_year = allowance_terms.effective_from(config, None, today, values)
+    return fields.from_when(None if is_by_leave_year else day)
 
 
 # Saves a form; records the effects if it gets a recorder.

@@ -12,7 +12,7 @@ from bot.base.language import gettext, gettext_noop, locale
 from bot.blocks import fields, layout, words
 from bot.blocks.fields import Option
 from bot.interaction.interaction import Interaction
-from bot.screens import allowances, forms, screen, searches
+from bot.screens import forms, screen, searches
 from bot.screens.forms import Form
 from bot.screens.screen import Saving, Screen
 from storage.admin import organisation_settings, organisations
@@ -38,9 +38,9 @@ def read_form(tx: Transaction, interaction: Interaction, by: Caller, _: str) -> 
     settings = organisations.get(tx, by=by, now=interaction.now)
     config = organisation_config.of_organisation(tx, by.organisation_id)
     today = local_day(interaction.now, settings.timezone)
-    first_day = allowances.first_day_of_change(config, config.default_allowance_id, today)
+    terms = config.allowances[config.default_allowance_id].terms
     country_name = holiday_calendar.country_name(settings.country_code, locale())
-    return form_view(settings, country_name, fields.from_when(first_day))
+    return form_view(settings, country_name, forms.from_when(config, terms, today))
 
 
 def form_view(settings: Organisation, country_name: str, from_when: Block) -> View:
@@ -127,13 +127,10 @@ def form_view(settings: Organisation, country_name: str, from_when: Block) -> Vi
 
 
 def _save(tx: Transaction, saving: Saving) -> object:
-    config = organisation_config.of_organisation(tx, saving.by.organisation_id)
-    today = local_day(saving.now, config.organisation.timezone)
-    first_day = allowances.first_day_of_change(config, config.default_allowance_id, today)
     saved = organisation_settings.update(
         tx,
         _values(saving.form),
-        effective_from=saving.form.day("effective_from") or first_day,
+        effective_from=saving.form.day("effective_from"),
         is_set_up=setup_checklist.is_open(tx, "country", by=saving.by, now=saving.now),
         by=saving.by,
         now=saving.now,

@@ -38,7 +38,7 @@ from storage.leave import card_refreshes
 from storage.outbox import audit, organisation_config
 from storage.outbox.organisation_config import OrganisationConfig
 from storage.people import allowance_terms, people_rows
-from storage.rules import dated, leave_type_fields, leave_years, roles
+from storage.rules import dated, leave_type_fields, roles
 
 MAX_ALLOWANCES: Final = 20
 # With archived ones.
@@ -231,8 +231,8 @@ def update(
     now: datetime,
     recorder: EffectsRecorder | None = None,
 ) -> Shown:
-    """Change an allowance; its terms from a day on, by default from each person's leave year of
-    today. Later terms keep what differs from the terms that are changed.
+    """Change an allowance; its terms from a day on (None: as ``allowance_terms.effective_from``).
+    Later terms keep what differs from the terms that are changed.
 
     Raises NotFound, InsufficientRole, InvalidInput, NameTaken, CodeTaken, TooManyAllowances,
     TooManyTerms or DefaultAllowance; then nothing has changed.
@@ -261,15 +261,10 @@ def with_terms(
 ) -> Allowance:
     """The allowance with changed terms from a day on. Raises InvalidInput or TooManyTerms."""
     today = local_day(now, config.organisation.timezone)
-    day, is_by_leave_year = allowance_terms.effective_from(config, effective_from, today)
-    rule = allowance_terms.organisation_rule(config)
-    at = dated.on_or_first(allowance.terms, rule, day)
-    if effective_from is None:
-        # Sending back what counts today changes nothing, not even if it began within this year.
-        of_today = dated.on_or_first(allowance.terms, rule, today)
-        changes = {
-            name: value for name, value in changes.items() if getattr(of_today, name) != value
-        }
+    day, is_by_leave_year = allowance_terms.effective_from(
+        config, effective_from, today, allowance.terms
+    )
+    at = dated.on_or_first(allowance.terms, allowance_terms.organisation_rule(config), day)
     new = replace(at, **changes, id=new_id(now), valid_from=day, is_by_leave_year=is_by_leave_year)
     terms = dated.changed_from(allowance.terms, at, new, changes)
     if len(terms) > MAX_TERMS:
@@ -403,7 +398,7 @@ def set_figure(
 ) -> User:
     """Give a person a figure of their own in an allowance, or with None that of its terms.
 
-    It counts from a day on, by default from the person's leave year of today. That of the default
+    It counts from a day on (None: as ``allowance_terms.effective_from``). That of the default
     allowance is their ``leave_allowance``. Raises the errors of ``people.update``.
     """
     if allowance_id == by.organisation_id:
@@ -443,11 +438,8 @@ def with_figure(
     Raises InvalidInput or TooManyTerms.
     """
     today = local_day(now, config.organisation.timezone)
-    if effective_from is None:
-        rule = allowance_terms.leave_year_rule(config, user)
-        effective_from = leave_years.leave_year_containing(rule, today).first_day
-    day, _ = allowance_terms.effective_from(config, effective_from, today)
     own = [each for each in user.figures if each.allowance_id == allowance_id]
+    day, _ = allowance_terms.effective_from(config, effective_from, today, own, user)
     new = AllowanceFigure(allowance_id=allowance_id, valid_from=day, half_days=half_days)
     in_force = next((each for each in reversed(own) if (each.valid_from or day) <= day), None)
     at = replace(new, half_days=None if in_force is None else in_force.half_days)

@@ -97,9 +97,9 @@ def update(
 ) -> Department:
     """Change the name, the manager or the allowance; null clears the latter two.
 
-    The allowance counts from ``effective_from`` on, by default from each person's leave year of
-    today. The department is returned with that of today. A new manager gets the cards of the
-    members' pending requests. Raises NotFound, InsufficientRole, InvalidInput or NameTaken; then
+    The allowance counts from ``effective_from`` on (None: as ``allowance_terms.effective_from``).
+    The department is returned with that of today. A new manager gets the cards of the members'
+    pending requests. Raises NotFound, InsufficientRole, InvalidInput or NameTaken; then
     nothing has changed.
     """
     roles.check_role(by.role, "admin")
@@ -251,18 +251,15 @@ def _changed_figures(
     effective_from: date | None,
     today: date,
 ) -> tuple[AllowanceFigure, ...]:
-    day, is_by_leave_year = allowance_terms.effective_from(config, effective_from, today)
+    day, is_by_leave_year = allowance_terms.effective_from(
+        config, effective_from, today, department.figures
+    )
     figure = AllowanceFigure(
         allowance_id=config.default_allowance_id,
         valid_from=day,
         is_by_leave_year=is_by_leave_year,
         half_days=half_days,
     )
-    if effective_from is None:
-        of_today = allowance_terms.department_as_of(config, department, today)
-        if half_days == of_today.default_leave_allowance_half_days:
-            # Sending back what counts today changes nothing, not even if it began within this year.
-            return department.figures
     as_of = allowance_terms.department_as_of(config, department, day)
     in_force = replace(figure, half_days=as_of.default_leave_allowance_half_days)
     return dated.changed_from(department.figures, in_force, figure, {"half_days": half_days})

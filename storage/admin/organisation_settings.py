@@ -129,7 +129,7 @@ def update(
     ``digest_channel`` may be null.
 
     Terms of the default allowance (``OF_TERMS``) and the pro rata rule (``OF_PRO_RATA``) count from
-    ``effective_from`` on, by default from each person's leave year of today. The organisation is
+    ``effective_from`` on (None: as ``allowance_terms.effective_from``). The organisation is
     returned with those of today. ``is_set_up``: a new organisation gets the pro rata rule of its
     country at any time, unless an admin has set another.
 
@@ -263,8 +263,8 @@ def _with_pro_rata(
     changes = {OF_PRO_RATA[name]: value for name, value in values.items() if name in OF_PRO_RATA}
     if not changes:
         return stored
-    day, is_by_leave_year = allowance_terms.effective_from(config, effective_from, today)
     before = stored or (ProRata(),)
+    day, is_by_leave_year = allowance_terms.effective_from(config, effective_from, today, before)
     at = dated.on_or_first(before, allowance_terms.organisation_rule(config), day)
     new = replace(at, **changes, valid_from=day, is_by_leave_year=is_by_leave_year)
     after = dated.without_repeated(dated.changed_from(before, at, new, changes))

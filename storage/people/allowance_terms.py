@@ -225,22 +225,35 @@ def _is_fiscal(organisation: Organisation) -> bool:
     return organisation.leave_year_type == "fiscal"
 
 
-def effective_from(config: OrganisationConfig, day: date | None, today: date) -> tuple[date, bool]:
-    """From when a change counts, and whether that is by each person's leave year.
+def effective_from(
+    config: OrganisationConfig,
+    day: date | None,
+    today: date,
+    values: Sequence[Dated],
+    person: User | None = None,
+) -> tuple[date, bool]:
+    """From when a change of dated values counts, and whether that is by each person's leave year.
 
-    ``day`` None is the first day of the present leave year of each person. Raises InvalidInput
-    ``out_of_range`` for a day of another century.
+    ``day`` None is the first day of the present leave year, of ``person`` if they are their values.
+    It is that of the value in force today if that began later: an earlier change would end with it.
+    Leave years by anniversary begin on other days for each person.
+
+    Raises InvalidInput ``out_of_range`` for a day of another century.
     """
-    if day is None:
-        if config.organisation.leave_year_type == "anniversary":
-            return today, True
-        year = leave_years.leave_year_containing(organisation_rule(config), today)
-        return year.first_day, False
-    if abs(day.year - today.year) > REACH_YEARS:
-        raise InvalidInput.of(
-            "effective_from",
-            "out_of_range",
-            "Choose a date within {years} years of today.",
-            years=REACH_YEARS,
-        )
-    return day, False
+    if day is not None:
+        if abs(day.year - today.year) > REACH_YEARS:
+            raise InvalidInput.of(
+                "effective_from",
+                "out_of_range",
+                "Choose a date within {years} years of today.",
+                years=REACH_YEARS,
+            )
+        return day, False
+    if person is None and config.organisation.leave_year_type == "anniversary":
+        return today, True
+    rule = organisation_rule(config) if person is None else leave_year_rule(config, person)
+    first_day = leave_years.leave_year_containing(rule, today).first_day
+    in_force: Dated | None = dated.on(values, rule, today)
+    if in_force is not None:
+        first_day = max(first_day, dated.first_day(in_force, rule))
+    return first_day, False

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from storage.admin import allowances, departments, organisation_settings, people
+from storage.admin import allowances, departments, organisation_settings, organisations, people
 from storage.base.allowance_values import TenureStep
 from storage.base.errors import CodeTaken, InsufficientAllowance, InvalidInput, NameTaken, NotFound
 from storage.base.values import User
@@ -18,6 +18,7 @@ from storage.leave import adjustments, leave_types, ledgers
 from storage.leave.ledgers import Balance
 from storage.outbox import organisation_config
 from storage.people import people_rows
+from storage.rules import employment_terms
 from tests.builders import (
     NOW,
     Acme,
@@ -125,6 +126,96 @@ def test_settings_of_the_organisation_change_from_this_leave_year_on(database: D
     assert days_left(database, acme, ada, date(2025, 6, 1)) == 25
     assert days_left(database, acme, ada, date(2026, 6, 1)) == 30
     assert days_left(database, acme, ada, date(2027, 6, 1)) == 35
+
+
+MID_YEAR = date(2026, 5, 1)
+
+
+def test_terms_that_began_within_the_year_change_from_their_first_day_by_default(
+    database: Database,
+) -> None:
+    """Else the change would end with them, and today's figure would stay."""
+    acme = an_organisation(database)
+    ada = a_person(database, acme)
+    with_terms(database, acme, MID_YEAR, half_days_per_year=54, carry_over_half_days=10)
+
+    with_terms(database, acme, None, half_days_per_year=60)
+
+    [first, second] = acme.read(allowances.get, acme.id, now=NOW).allowance.terms
+    assert (first.valid_from, first.half_days_per_year) == (None, 50)
+    assert (second.valid_from, second.half_days_per_year) == (MID_YEAR, 60)
+    # 120 days of 25 a year and 245 days of 30.
+    assert days_left(database, acme, ada, date(2026, 12, 31)) == 28.5
+
+
+def test_an_organisations_setting_of_within_the_year_changes_from_its_day_by_default(
+    database: Database,
+) -> None:
+    acme = an_organisation(database)
+    changes = {"default_leave_allowance_half_days": 54, "pro_rata": "full_months"}
+    acme.write(organisation_settings.update, changes, effective_from=MID_YEAR)
+
+    changes = {"default_leave_allowance_half_days": 60, "pro_rata": "months_started"}
+    after = acme.write(organisation_settings.update, changes)
+
+    assert (after.default_leave_allowance_half_days, after.pro_rata) == (60, "months_started")
+    terms = acme.read(allowances.get, acme.id, now=NOW).allowance.terms
+    assert [(each.valid_from, each.half_days_per_year) for each in terms] == [
+        (None, 50),
+        (MID_YEAR, 60),
+    ]
+    stored = database.read_now(organisations.by_slug, "acme")
+    assert [(each.valid_from, each.method) for each in stored.pro_rata_rules] == [
+        (None, "days"),
+        (MID_YEAR, "months_started"),
+    ]
+
+
+def test_a_departments_figure_of_within_the_year_changes_from_its_day_by_default(
+    database: Database,
+) -> None:
+    acme = an_organisation(database)
+    sales = a_department(database, acme)
+    changes = {"default_leave_allowance_half_days": 54}
+    acme.write(departments.update, sales.id, changes, effective_from=MID_YEAR)
+
+    changes = {"default_leave_allowance_half_days": 60}
+    after = acme.write(departments.update, sales.id, changes)
+
+    assert after.default_leave_allowance_half_days == 60
+    assert [(each.valid_from, each.half_days) for each in after.figures] == [(MID_YEAR, 60)]
+
+
+def test_a_persons_figure_of_within_the_year_changes_from_its_day_by_default(
+    database: Database,
+) -> None:
+    acme = an_organisation(database)
+    ada, study = a_person(database, acme), an_allowance(database, acme, "Study")
+    for allowance_id in (study, acme.id):
+        acme.write(allowances.set_figure, ada.id, allowance_id, 6, effective_from=MID_YEAR)
+
+    for allowance_id in (study, acme.id):
+        after = acme.write(allowances.set_figure, ada.id, allowance_id, 8)
+
+    assert [(each.valid_from, each.half_days) for each in after.figures] == [(MID_YEAR, 8)]
+    assert [
+        (each.valid_from, each.leave_allowance_half_days)
+        for each in employment_terms.records_of(after)
+    ] == [(None, None), (MID_YEAR, 8)]
+
+
+def test_terms_by_anniversary_change_for_everyone_once_leave_years_are_the_same(
+    database: Database,
+) -> None:
+    """They began with each leave year that has their day in it, so the change does, too."""
+    acme = an_organisation(database, leave_year_type="anniversary")
+    ada = a_person(database, acme)
+    with_terms(database, acme, None, half_days_per_year=54)
+    acme.write(organisation_settings.update, {"leave_year_type": "calendar"})
+
+    with_terms(database, acme, None, half_days_per_year=60)
+
+    assert days_left(database, acme, ada, date(2026, 1, 1)) == 30
 
 
 def test_each_person_has_new_terms_from_their_own_leave_year_on(database: Database) -> None:
