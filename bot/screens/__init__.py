@@ -16,6 +16,7 @@ from bot.screens import (
     allowances,
     api_keys,
     calendar_feeds,
+    closures,
     departments,
     digests,
     display_links,
@@ -30,7 +31,10 @@ from bot.screens import (
 OWN: Final = (calendar_feeds.SCREEN, api_keys.SCREEN)
 OF_ADMINS: Final = (
     (gettext_noop("People"), (people.SCREEN, departments.SCREEN)),
-    (gettext_noop("Leave"), (leave_types.SCREEN, allowances.SCREEN, holidays.SCREEN)),
+    (
+        gettext_noop("Leave"),
+        (leave_types.SCREEN, allowances.SCREEN, holidays.SCREEN, closures.SCREEN),
+    ),
     (
         gettext_noop("Organisation"),
         (organisation.SCREEN, digests.SCREEN, display_links.SCREEN, webhooks.SCREEN),

@@ -78,6 +78,7 @@ def add_index(
 
 
 HALVES = get_args(HalfDay)
+WHEN_SHORT = ("overdraft", "skip")
 OFF = [SQL("DEFAULT FALSE")]
 OF_ORGANISATION = SQL("FOREIGN KEY (organisation_id) REFERENCES organisations (id)")
 # Versions that do not know the table delete departments, too.
@@ -313,6 +314,8 @@ class LeaveRequestRow(OwnedRow):
     shown_updated_at = BigIntegerField(null=True)
     # A colleague. SQLite cannot add a foreign key to a table that has rows.
     cover_user_id = IdField(null=True)
+    # The closure that booked it, which may be deleted meanwhile.
+    closure_id = IdField(null=True)
 
     class Meta:
         table_name = "leave_requests"
@@ -491,6 +494,47 @@ add_index(
     unique=True,
     where="status IN ('pending', 'approved')",
 )
+
+
+class ClosureRow(OwnedRow):
+    """Days off for everyone, or for a department; people get leave of its type.
+
+    It books nothing for ``excluded_user_ids``. ``skipped_user_ids`` are the first of the people who
+    have too little left of their allowance.
+    """
+
+    name = TextField()
+    leave_type_id = IdField()
+    start_date = DateField()
+    end_date = DateField()
+    start_half_day = CharField(2, null=True)
+    end_half_day = CharField(2, null=True)
+    department_id = IdField(null=True)
+    when_short = CharField(16)
+    excluded_user_ids = TextField(constraints=[SQL("DEFAULT '[]'")])
+    skipped_user_ids = TextField(constraints=[SQL("DEFAULT '[]'")])
+    skipped_people = IntegerField(constraints=[SQL("DEFAULT 0")])
+    created_at = BigIntegerField()
+    updated_at = BigIntegerField()
+    version = IntegerField()
+
+    class Meta:
+        table_name = "closures"
+        indexes = (
+            (("organisation_id", "department_id"), False),
+            (("organisation_id", "leave_type_id"), False),
+        )
+        constraints = [
+            OF_ORGANISATION,
+            OF_DEPARTMENT,
+            # Versions that do not know the table delete leave types, too.
+            SQL(
+                "FOREIGN KEY (organisation_id, leave_type_id) "
+                "REFERENCES leave_types (organisation_id, id) ON DELETE CASCADE"
+            ),
+            check("closures_when_short", one_of("when_short", WHEN_SHORT)),
+            check("closures_dates", "start_date <= end_date"),
+        ]
 
 
 class AllowanceAdjustmentRow(OwnedRow):
@@ -880,6 +924,9 @@ class NotificationRow(OwnedRow):
     # that the recipient of a "cover_notice" no longer covers.
     first_day = DateField(null=True)
     last_day = DateField(null=True)
+    # The closure of "closure_notice", and the half-days that it booked for the person before.
+    closure_id = IdField(null=True)
+    half_days_before = IntegerField(null=True)
 
     class Meta:
         table_name = "notices"
@@ -1034,6 +1081,7 @@ TABLES: tuple[type[Model], ...] = (
     HolidayOverrideRow,
     AllowanceRow,
     TimeCreditRow,
+    ClosureRow,
     AllowanceAdjustmentRow,
     ApiKeyRow,
     CalendarFeedRow,

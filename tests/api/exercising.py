@@ -30,6 +30,7 @@ from tests.builders import (
     a_request,
     an_organisation,
     caller_for,
+    type_id,
 )
 
 NEVER: Final = "0197c2a4-7c1e-7d34-9f52-3a8a1c0f7b11"
@@ -45,6 +46,7 @@ BODIES: Final[Mapping[str, Any]] = {
     # These examples are what the organisation below has already.
     "departments.update": {"name": "Development", "default_leave_allowance": 27.5},
     "digests.update": {"frequency": "weekly"},
+    "closures.update": {"name": "Spring closure"},
     "webhooks.create": {"url": "https://203.0.114.9/hook", "events": ["*"]},
     "webhooks.update": {"events": ["leave_request.approved"]},
     "leave_requests.edit": {"note": "A note"},
@@ -58,6 +60,9 @@ BODIES: Final[Mapping[str, Any]] = {
 }
 # Fields that may hold an id and do not look like it.
 NAMING: Final = frozenset({"leave_type"})
+
+
+CLOSURE: Final = {"name": "Easter", "start_date": "2027-03-29", "end_date": "2027-04-01"}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -156,6 +161,7 @@ def things(client: Client, database: Database) -> Things:
         "deliveries": ping["id"],
         "digests": create("digests", {"channel": "C0OUT", "department_id": department.id}),
         "display-links": create("display-links", {"name": "Kitchen"}),
+        "closures": create("closures", CLOSURE | {"leave_type_id": type_id(database, acme)}),
         "api-keys": create("api-keys", {"name": "Spare", "scopes": ["leave:read"]}),
     }
     return Things(acme=acme, key=key, member=ada, ids=ids)

@@ -67,6 +67,8 @@ STRANGERS: Final[Mapping[str, int]] = {
     "allowances.page_of_terms": 200,
     "allowances.get_terms": 200,
     "allowances.get_figure": 403,
+    "closures.page": 200,
+    "closures.get": 200,
     "time_credits.page": 200,
     "time_credits.create": 201,
     "time_credits.get": 404,

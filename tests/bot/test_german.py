@@ -22,6 +22,7 @@ from playground.playground import options_in
 from storage.admin import (
     allowances,
     channel_digests,
+    closures,
     departments,
     holiday_overrides,
     holiday_set_changes,
@@ -319,6 +320,7 @@ def amended(world: World, who: str, first_day: date) -> None:
 def german(world: World) -> World:
     """Everyone reads German; Anna decides on Ada's leave, and every list is longer than a page."""
     by, now = world.acme.caller, world.clock()
+    annual = world.leave_type("annual")
     anna = a_person(world.database, world.acme, first_name="Anna", last_name="Admin", role="admin")
     world.people[ANNA] = anna
     world.slack.add_person(ANNA, anna.email, anna.name, tz="Europe/Berlin")
@@ -361,6 +363,10 @@ def german(world: World) -> World:
         for number in range(21):
             feeds.create(tx, f"Kalender {number:02}", by=mine, now=now)
             display_links.create(tx, {"name": f"Bildschirm {number:02}"}, by=mine, now=now)
+        for number in range(41):
+            bridge = {"start_date": date(2028, 5, 1), "end_date": date(2028, 5, 1)}
+            closed = {"name": f"Brückentag {number:02}", "leave_type_id": annual} | bridge
+            closures.create(tx, closed, by=mine, now=now)
             api_keys.create_key(
                 tx,
                 for_user=anna.id,

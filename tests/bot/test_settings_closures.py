@@ -1,0 +1,74 @@
+"""Closures in Slack's settings, over signed HTTP."""
+
+from __future__ import annotations
+
+import pytest
+
+from storage.admin import closures
+from storage.admin.closures import Closure
+from storage.base.values import User
+from storage.db.pages import PageOf
+from tests.bot.test_settings_access import click, settings
+from tests.bot.world import ADA, ADMIN, World
+
+NAME = "settings.closures"
+
+
+@pytest.fixture(autouse=True)
+def admin(world: World) -> User:
+    """Anna, an admin with a Slack account."""
+    return world.add_admin()
+
+
+def closures_of(world: World) -> list[Closure]:
+    page = PageOf(limit=100)
+    return world.database.read_now(closures.page, page, by=world.acme.caller).items
+
+
+def test_a_closure_is_added_changed_and_deleted(world: World) -> None:
+    engineering = world.people[ADA].department_id
+    form = click(world, ADMIN, settings(world, ADMIN, NAME), f"{NAME}.new")
+    values = {
+        "name": "Christmas",
+        "start_date": "2026-12-24",
+        "start_half_day": "midday",
+        "end_date": "2027-01-01",
+        "leave_type_id": world.leave_type("annual"),
+        "department_id": engineering,
+        "when_short": "skip",
+    }
+    world.submit(ADMIN, form, values)
+    (closure,) = closures_of(world)
+
+    listed = world.slack.open_modal(ADMIN, "Closures")
+    changed = click(world, ADMIN, listed, f"{NAME}.edit", closure.id)
+    world.submit(ADMIN, changed, {"department_id": "none", "start_half_day": "whole_day"})
+    (after,) = closures_of(world)
+    listed_after = world.slack.open_modal(ADMIN, "Closures")
+    form = click(world, ADMIN, listed_after, f"{NAME}.edit", closure.id)
+    done = click(world, ADMIN, form, f"{NAME}.delete")
+
+    assert (closure.name, closure.department_id) == ("Christmas", engineering)
+    assert (closure.start_half_day, closure.end_half_day) == ("pm", None)
+    assert closure.when_short == "skip"
+    assert "Christmas" in listed.visible_text
+    assert "from midday to Fri 1 January 2027 · Engineering · Annual leave" in listed.visible_text
+    assert (after.department_id, after.start_half_day) == (None, None)
+    assert "Everyone" in listed_after.visible_text
+    assert "deleted" in done.visible_text
+    assert closures_of(world) == []
+
+
+def test_dates_in_the_wrong_order_are_refused_in_the_form(world: World) -> None:
+    form = click(world, ADMIN, settings(world, ADMIN, NAME), f"{NAME}.new")
+    values = {
+        "name": "Christmas",
+        "start_date": "2026-12-24",
+        "end_date": "2026-12-23",
+        "leave_type_id": world.leave_type("annual"),
+    }
+
+    refused = world.slack.submit(ADMIN, form, values)
+
+    assert list(refused.errors) == ["end_date"]
+    assert closures_of(world) == []
