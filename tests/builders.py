@@ -189,6 +189,18 @@ def a_leave_type(
     return database.write_now(leave_types.create, fields, by=acme.caller, now=now)
 
 
+def home_office(database: Database, acme: Acme, **fields: Any) -> LeaveType:
+    """A type that does not count as away and needs no approval."""
+    usual: dict[str, Any] = {
+        "name": "Home office",
+        "code": "home-office",
+        "is_away": False,
+        "requires_approval": False,
+        "deducts_allowance": False,
+    }
+    return a_leave_type(database, acme, **usual | fields)
+
+
 def type_id(database: Database, acme: Acme, code: str = "annual") -> str:
     """The id of one of the default leave types."""
     config = database.read_now(organisation_config.of_organisation, acme.id)

@@ -26,6 +26,7 @@ _MAX_LINES: Final = 4_096
 
 PRODID: Final = "-//Hiatus//Leave calendar//EN"
 AWAY: Final = "Away"
+ELSEWHERE: Final = "Working elsewhere"
 
 _END_OF_CALENDAR: Final = b"END:VCALENDAR\r\n"
 _STATUS: Final[dict[LeaveStatus, str]] = {
@@ -130,9 +131,10 @@ def render_event(absence: Absence, hours: WorkingHours) -> bytes:
     Whole days are dates. Leave that begins or ends at midday is one event timed in UTC. Takes
     0.1 ms unless it is cached.
     """
-    label = _one_line(absence.summary_type or "") or AWAY
-    # Cancelled leave blocks no time in calendars that still show it.
-    is_busy = absence.is_own and _STATUS[absence.status] != "CANCELLED"
+    label = _one_line(absence.summary_type or "") or (AWAY if absence.is_away else ELSEWHERE)
+    # Cancelled leave blocks no time in calendars that still show it, and neither does work
+    # elsewhere: X-MICROSOFT-CDO-BUSYSTATUS has no value for it (MS-OXCICAL, 2.1.3.1.1.20.31).
+    is_busy = absence.is_own and absence.is_away and _STATUS[absence.status] != "CANCELLED"
     begins, ends = event_span(
         absence.start_date,
         absence.end_date,

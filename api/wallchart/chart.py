@@ -19,7 +19,8 @@ from storage.calendars.wallchart import Day, Off, ShownType, Wallchart
 from storage.rules import counted_days, holiday_calendar
 from storage.rules.counted_days import AFTERNOON, MORNING
 
-Kind = Literal["work", "off", "holiday", "leave", "pending"]
+# "elsewhere" is leave of a type that does not count as away.
+Kind = Literal["work", "off", "holiday", "leave", "elsewhere", "pending"]
 
 # Leave that is "Away" has no colour of its own.
 AWAY_COLOUR: Final = "#5f6f70"
@@ -61,12 +62,14 @@ def _cell(day: Day, texts: Mapping[str, str], language: str, today: date) -> Cel
 
 def _half(day: Day, half: int, off: Off | None, texts: Mapping[str, str], language: str) -> Half:
     if off is not None:
-        name = type_name(off.leave_type, texts)
+        leave_type = off.leave_type
         return Half(
-            kind="pending" if off.is_pending else "leave",
-            text=f"{name} ({texts['pending']})" if off.is_pending else name,
-            letter=off.leave_type.letter,
-            colour=off.leave_type.colour or AWAY_COLOUR,
+            kind="pending" if off.is_pending else kind_of(leave_type),
+            text=f"{type_name(leave_type, texts)} ({texts['pending']})"
+            if off.is_pending
+            else meaning(leave_type, texts),
+            letter=leave_type.letter,
+            colour=leave_type.colour or AWAY_COLOUR,
         )
     if day.holiday & half:
         name = holiday_calendar.translated(
@@ -80,8 +83,20 @@ def _named(half: Half, when: str) -> Half:
     return replace(half, text=f"{half.text}, {when}" if half.text else "")
 
 
+def kind_of(leave_type: ShownType) -> Kind:
+    return "leave" if leave_type.is_away else "elsewhere"
+
+
 def type_name(leave_type: ShownType, texts: Mapping[str, str]) -> str:
-    return leave_type.name or texts["away"]
+    return leave_type.name or texts["away" if leave_type.is_away else "elsewhere"]
+
+
+def meaning(leave_type: ShownType, texts: Mapping[str, str]) -> str:
+    """The type's name, and that its people work where it does not count as away."""
+    name = type_name(leave_type, texts)
+    if leave_type.is_away or leave_type.name is None:
+        return name
+    return f"{name} ({texts['working']})"
 
 
 def ink_on(colour: str) -> str:
@@ -127,6 +142,7 @@ class ShownPerson:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LegendItem:
     name: str
+    kind: Kind
     letter: str
     colour: str
 
@@ -176,7 +192,8 @@ class ShownChart:
         self.months = _months(days, locale) if self.is_display else []
         self.legend = [
             LegendItem(
-                name=type_name(leave_type, self.texts),
+                name=meaning(leave_type, self.texts),
+                kind=kind_of(leave_type),
                 letter=leave_type.letter,
                 colour=leave_type.colour or AWAY_COLOUR,
             )

@@ -38,6 +38,8 @@ TOP: Final = 92
 MONTHS: Final = 24
 LEGEND: Final = 30
 MAX_NAME: Final = 24
+# The bar of leave that does not count as away.
+BAR: Final = 6
 # The wider letters of a legend's text.
 LETTER_WIDTH: Final = 7.6
 
@@ -88,7 +90,11 @@ def page(
         days=shown.days,
         people=shown.people,
         legend=[
-            {"name": item.name, "letter": item.letter, "look": f"leave {classes[item.colour]}"}
+            {
+                "name": item.name,
+                "letter": item.letter,
+                "look": f"{item.kind} {classes[item.colour]}",
+            }
             for item in shown.legend
         ],
         shows_pending=shown.shows_pending,
@@ -267,14 +273,15 @@ class Picture:
     def _add_half(self, half: Half, x: float, y: float, width: float) -> None:
         if half.kind == "work":
             return
-        # A dashed border lies inside the cell.
+        # A dashed border lies inside the cell, a bar at its bottom.
         inset = 2 if half.kind == "pending" else 0
+        height = BAR if half.kind == "elsewhere" else CELL - 2 * inset
         self.boxes.append(
             Box(
                 x=x + inset / 2,
-                y=y + inset,
+                y=y + CELL - inset - height,
                 width=width - inset,
-                height=CELL - 2 * inset,
+                height=height,
                 kind=half.kind,
                 colour=half.colour or _COLOURS[half.kind],
             )
@@ -289,7 +296,7 @@ class Picture:
     def _add_legend(self, shown: ShownChart) -> float:
         """Below the chart, in as many lines as it needs; returns where it ends."""
         kinds = [
-            (Half(kind="leave", letter=each.letter, colour=each.colour), each.name)
+            (Half(kind=each.kind, letter=each.letter, colour=each.colour), each.name)
             for each in shown.legend
         ]
         if shown.shows_pending:

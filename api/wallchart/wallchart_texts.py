@@ -9,6 +9,8 @@ from typing import Final
 _ENGLISH: Final = {
     "lang": "en-GB",
     "away": "Away",
+    "elsewhere": "Working elsewhere",
+    "working": "working",
     "pending": "pending",
     "morning": "morning",
     "afternoon": "afternoon",
@@ -60,6 +62,8 @@ _ENGLISH: Final = {
 _GERMAN: Final = {
     "lang": "de",
     "away": "Abwesend",
+    "elsewhere": "An anderem Ort tätig",
+    "working": "arbeitet",
     "pending": "offen",
     "morning": "vormittags",
     "afternoon": "nachmittags",

@@ -19,8 +19,10 @@ from bot.base import language
 from bot.base.language import gettext, gettext_noop, ngettext
 from bot.blocks import layout
 from storage.base.allowance_values import Amount
+from storage.base.calendar_values import Absence
 from storage.base.errors import Days
 from storage.base.leave_values import HalfDay
+from storage.calendars.absences import MAX_ELSEWHERE
 from storage.people.colleagues import ColleagueOff
 from storage.rules import holiday_calendar
 
@@ -189,6 +191,36 @@ def names(people: Sequence[str], most: int = _MAX_NAMES) -> str:
     if more := len(people) - len(shown):
         shown.append(ngettext("{count} more", "{count} more", more))
     return format_list(shown, locale=language.locale()) if shown else ""
+
+
+# Ten names with types and dates fit in a section.
+_MAX_NAME_ELSEWHERE: Final = 35
+
+
+def working_elsewhere(leave: Sequence[Absence], first_day: date, last_day: date) -> list[str]:
+    """``Working elsewhere: Ada Lovelace (Home office)`` in plain text; no line without such leave.
+
+    Dates are named of leave that is only a part of these days.
+    """
+    if not leave:
+        return []
+    shown = [_elsewhere(each, first_day, last_day) for each in leave[:MAX_ELSEWHERE]]
+    if len(leave) > len(shown):
+        shown.append(gettext("others"))
+    people = format_list(shown, locale=language.locale())
+    return [gettext("Working elsewhere: {people}", people=people)]
+
+
+def _elsewhere(leave: Absence, first_day: date, last_day: date) -> str:
+    name = gettext("You") if leave.is_own else layout.cut(leave.person_name, _MAX_NAME_ELSEWHERE)
+    name = layout.one_line(name)
+    facts = []
+    if leave.summary_type is not None:
+        facts.append(layout.one_line(layout.cut(leave.summary_type, _MAX_NAME_ELSEWHERE)))
+    begins_later = leave.start_date > first_day or leave.start_half_day is not None
+    if begins_later or leave.end_date < last_day or leave.end_half_day is not None:
+        facts.append(dates(leave))
+    return f"{name} ({', '.join(facts)})" if facts else name
 
 
 def with_cover(line: str, cover_name: str | None) -> str:

@@ -149,7 +149,23 @@ def _away(tx: Transaction, typed: str, *, by: Caller, now: datetime) -> Away | N
         )
         for scope in ("team", "org")
     )
-    return Away(today=today, first_day=first_day, last_day=last_day, team=team, everyone=everyone)
+    elsewhere = absences.elsewhere(
+        tx,
+        user,
+        config.organisation,
+        "team" if user.department_id else "org",
+        config.leave_types,
+        first_day=first_day,
+        last_day=last_day,
+    )
+    return Away(
+        today=today,
+        first_day=first_day,
+        last_day=last_day,
+        team=team,
+        everyone=everyone,
+        elsewhere=elsewhere,
+    )
 
 
 def _days(

@@ -44,6 +44,8 @@ def _sentence(card: ApprovalCard, told: ToldAbsence) -> str:
     request, leave_type = card.request, card.leave_type
     name, when = layout.name(card.requester.name), _when(request, told.today)
     is_over = request.end_date < told.today
+    if not leave_type.is_away:
+        return _sentence_elsewhere(card, told, name, when)
     if request.status == "cancelled":
         return gettext("{name}'s absence {when} was cancelled.", name=name, when=when)
     if not _shows_type(card, told):
@@ -60,6 +62,19 @@ def _sentence(card: ApprovalCard, told: ToldAbsence) -> str:
             "{name} was off {when}: {leave_type}.", name=name, when=when, leave_type=shown
         )
     return gettext("{name} is off {when}: {leave_type}.", name=name, when=when, leave_type=shown)
+
+
+def _sentence_elsewhere(card: ApprovalCard, told: ToldAbsence, name: str, when: str) -> str:
+    """``Amir is working elsewhere today: Home office.`` in mrkdwn."""
+    if card.request.status == "cancelled":
+        return gettext("{name} is no longer working elsewhere {when}.", name=name, when=when)
+    if card.request.end_date < told.today:
+        shown = gettext("{name} was working elsewhere {when}", name=name, when=when)
+    else:
+        shown = gettext("{name} is working elsewhere {when}", name=name, when=when)
+    if not _shows_type(card, told):
+        return f"{shown}."
+    return f"{shown}: {layout.name(card.leave_type.name)}."
 
 
 def _shows_type(card: ApprovalCard, told: ToldAbsence) -> bool:

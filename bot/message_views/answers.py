@@ -31,13 +31,18 @@ _LINES_OF_SECTION: Final = 5
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Away:
-    """Absences between two days, both inclusive; ``everyone`` includes the team."""
+    """Absences between two days, both inclusive; ``everyone`` includes the team.
+
+    ``elsewhere`` is the leave of people who are at work elsewhere: the team's, or everyone's for
+    people without a department.
+    """
 
     today: date
     first_day: date
     last_day: date
     team: Page[Absence]
     everyone: Page[Absence]
+    elsewhere: Sequence[Absence] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -117,8 +122,9 @@ def unknown_day(command: str, typed: str) -> Message:
 def out(away: Away) -> Message:
     """Absences: first the team, then everyone else."""
     when = _period(away)
+    elsewhere = words.working_elsewhere(away.elsewhere, away.first_day, away.last_day)
     if not away.everyone.items:
-        return {"text": gettext("No one is off {when}.", when=when)}
+        return _message([[gettext("No one is off {when}.", when=when), *elsewhere]])
     teammates = {absence.request_id for absence in away.team.items}
     others = [absence for absence in away.everyone.items if absence.request_id not in teammates]
     groups = [
@@ -133,7 +139,7 @@ def out(away: Away) -> Message:
             away.everyone.next_cursor,
         ),
     ]
-    return _message([group for group in groups if len(group) > 1])
+    return _message([*(group for group in groups if len(group) > 1), elsewhere])
 
 
 def _period(away: Away) -> str:
@@ -229,7 +235,7 @@ def _line(absence: Absence) -> str:
 
 def _message(groups: Sequence[Sequence[str]]) -> Message:
     """A section for each group, and a fallback text as long as Slack allows."""
-    blocks = [layout.paragraph("\n".join(group)) for group in groups]
+    blocks = [layout.paragraph("\n".join(group)) for group in groups if group]
     return {"text": _fallback([line for group in groups for line in group]), "blocks": blocks}
 
 

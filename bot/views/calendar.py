@@ -166,15 +166,30 @@ def _letter(off: Off) -> str:
 
 def _type_meaning(leave_type: ShownType) -> str:
     emoji = f":{leave_type.emoji}: " if leave_type.emoji else ""
-    shown = gettext("Away") if leave_type.name is None else layout.name(leave_type.name)
+    if leave_type.name is None:
+        shown = _hidden_type(leave_type)
+    else:
+        shown = _with_working(leave_type, layout.name(leave_type.name))
     return f"{emoji}{layout.escaped(leave_type.letter)} {shown}"
 
 
 def type_name(off: Off) -> str:
-    shown = gettext("Away")
-    if off.leave_type.name is not None:
-        shown = layout.cut(off.leave_type.name, _MAX_NAME)
-    return gettext("{leave_type}, pending", leave_type=shown) if off.is_pending else shown
+    leave_type = off.leave_type
+    if leave_type.name is None:
+        shown = _hidden_type(leave_type)
+    else:
+        shown = layout.cut(leave_type.name, _MAX_NAME)
+    if off.is_pending:
+        return gettext("{leave_type}, pending", leave_type=shown)
+    return shown if leave_type.name is None else _with_working(leave_type, shown)
+
+
+def _hidden_type(leave_type: ShownType) -> str:
+    return gettext("Away") if leave_type.is_away else gettext("Working elsewhere")
+
+
+def _with_working(leave_type: ShownType, name: str) -> str:
+    return name if leave_type.is_away else gettext("{leave_type}, working", leave_type=name)
 
 
 def person_name(person: PersonDays) -> str:

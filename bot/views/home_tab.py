@@ -218,6 +218,7 @@ def whos_out(home: Home) -> list[Block]:
     shown: list[Block] = [
         layout.header(gettext("Who's out")),
         {**layout.section(who), "accessory": switch},
+        *map(layout.paragraph, words.working_elsewhere(home.elsewhere, home.today, home.today)),
     ]
     if not home.away.items:
         return shown

@@ -117,6 +117,7 @@ class Absence:
     ``leave_type_id`` is None, too.
     ``timezone`` is the person's; ``colour`` is ``#rrggbb`` or None if the type is hidden.
     ``cover_name``: the colleague who covers for the person, or None.
+    ``is_away`` is False for work elsewhere, which blocks no time.
     ``sequence`` and ``updated_at`` increase whenever another field changes.
     """
 
@@ -136,3 +137,4 @@ class Absence:
     cover_name: str | None = None
     leave_type_id: str | None = None
     user_id: str | None = None
+    is_away: bool = True

@@ -1,6 +1,8 @@
 """Absences as the viewer may see them, for feeds and lists.
 
-Privacy is decided here: callers may show everything that this module returns.
+Privacy is decided here: callers may show everything that this module returns. So is who is away:
+leave of types without ``is_away``, such as home office, is listed by ``elsewhere`` only, and marked
+in feeds and charts.
 """
 
 from __future__ import annotations
@@ -33,6 +35,8 @@ from storage.rules import counted_days
 Pending = Literal["none", "awaiting", "all"]
 
 MAX_ABSENCES: Final = 50_000
+# How many people at work elsewhere are named; one more is read, to say that there are others.
+MAX_ELSEWHERE: Final = 10
 # How long cancelled and declined leave stays in feeds that may have shown it.
 CANCELLED_SHOWN_DAYS: Final = 30
 
@@ -64,6 +68,7 @@ class CountedLeave:
     """
 
     leave_type_id: str | None
+    is_away: bool
     is_pending: bool
     start_date: date
     counted_halves: str
@@ -129,7 +134,7 @@ def away(
     pending: Pending = "none",
     today: date | None = None,
 ) -> Page[Absence]:
-    """Approved leave between two days, both included, as the viewer's feed of that scope shows it.
+    """Approved absences between two days, both included, as the viewer's feed of that scope has it.
 
     ``leave_types`` are all of the organisation, by id. ``pending`` adds leave that is not decided
     yet; "awaiting" needs ``today``. Ordered by first day, then id. Raises UnusableCursor.
@@ -145,6 +150,7 @@ def away(
         first_day=first_day.isoformat(),
         last_day=last_day.isoformat(),
         starts_from=counted_days.earliest_start(first_day).isoformat(),
+        is_away=True,
         after_key=after[0] if after else None,
         after_id=after[1] if after else None,
         pending=pending,
@@ -162,6 +168,42 @@ def away(
         lambda row: [row.start_date, row.id],
         *bound_to,
     )
+
+
+def elsewhere(
+    tx: Transaction,
+    viewer: User,
+    organisation: Organisation,
+    scope: FeedScope,
+    leave_types: Mapping[str, LeaveType],
+    *,
+    first_day: date,
+    last_day: date,
+) -> list[Absence]:
+    """As ``away``, approved leave of people who are at work elsewhere: the first 11."""
+    if all(leave_type.is_away for leave_type in leave_types.values()):
+        return []
+    leave = tx.all(
+        _away,
+        organisation_id=organisation.id,
+        viewer_id=viewer.id,
+        department_id=viewer.department_id if scope == "team" else None,
+        scope=scope,
+        first_day=first_day.isoformat(),
+        last_day=last_day.isoformat(),
+        starts_from=counted_days.earliest_start(first_day).isoformat(),
+        is_away=False,
+        after_key=None,
+        after_id=None,
+        pending="none",
+        today=None,
+        limit=MAX_ELSEWHERE + 1,
+    )
+    people = _people(tx, organisation.id, leave)
+    return [
+        _absence(row, viewer.id, organisation.timezone, people, leave_types[row.leave_type_id])
+        for row in leave
+    ]
 
 
 def of_people(
@@ -199,9 +241,11 @@ def of_people(
     by_person: dict[str, list[CountedLeave]] = {}
     for row in leave:
         is_own = sees_own and row.user_id == viewer_id
-        is_hidden = leave_types[row.leave_type_id].is_private and not is_own
+        leave_type = leave_types[row.leave_type_id]
+        is_hidden = leave_type.is_private and not is_own
         counted = CountedLeave(
             leave_type_id=None if is_hidden else row.leave_type_id,
+            is_away=leave_type.is_away,
             is_pending=row.status == "pending",
             start_date=day(row.start_date),
             counted_halves=row.counted_halves,
@@ -249,6 +293,7 @@ def _absence(
         cover_name=None if cover is None else cover.name,
         leave_type_id=None if is_hidden else row.leave_type_id,
         user_id=row.user_id,
+        is_away=leave_type.is_away,
     )
 
 
@@ -327,6 +372,7 @@ def _away(
     first_day: Param[str],
     last_day: Param[str],
     starts_from: Param[str],
+    is_away: bool,
     after_key: Param[str] | None,
     after_id: Param[str] | None,
     pending: Pending,
@@ -338,7 +384,10 @@ def _away(
     if is_pending is not None:
         is_shown = is_shown | is_pending
     leave = LeaveRequestRow
-    query = leave.select(*_ABSENCE).where(leave.organisation_id == organisation_id, is_shown)
+    is_absence = colleagues.is_absence(leave)
+    query = leave.select(*_ABSENCE).where(
+        leave.organisation_id == organisation_id, is_shown, is_absence if is_away else ~is_absence
+    )
     if scope == "team":
         members = colleagues.team(organisation_id, viewer_id, department_id)
         query = query.where(leave.user_id.in_(members), colleagues.overlaps(first_day, last_day))

@@ -29,8 +29,9 @@ Scope = Literal["team", "org"]
 
 MAX_PEOPLE: Final = 200
 MAX_DAYS: Final = 62
-# The letter of leave whose type is hidden from the viewer. No type has it.
+# The letters of leave whose type is hidden from the viewer. No type has them.
 HIDDEN_LETTER: Final = "●"
+HIDDEN_ELSEWHERE: Final = "○"
 _OTHER_LETTERS: Final = string.ascii_uppercase + string.digits
 
 
@@ -38,7 +39,8 @@ _OTHER_LETTERS: Final = string.ascii_uppercase + string.digits
 class ShownType:
     """A leave type as the viewer may see it. ``letter`` is different for each type.
 
-    ``id``, ``name`` and ``colour`` are None for private types of others: they are all "Away".
+    ``id``, ``name`` and ``colour`` are None for private types of others: they are all "Away", or
+    "Working elsewhere" where ``is_away`` is False. Such types have a small letter.
     """
 
     id: str | None
@@ -46,9 +48,11 @@ class ShownType:
     letter: str
     colour: str | None
     emoji: str | None
+    is_away: bool = True
 
 
 AWAY: Final = ShownType(id=None, name=None, letter=HIDDEN_LETTER, colour=None, emoji=None)
+ELSEWHERE: Final = replace(AWAY, letter=HIDDEN_ELSEWHERE, is_away=False)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -87,7 +91,7 @@ class PersonDays:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Wallchart:
-    """One page of people. ``leave_types`` are those that it shows, by name; ``AWAY`` is last.
+    """One page of people. ``leave_types`` are those that it shows, by name; hidden ones are last.
 
     ``page`` counts from 1 to ``pages``; ``people_count`` is the number of people on all pages.
     """
@@ -262,27 +266,31 @@ def type_letters(leave_types: Iterable[LeaveType]) -> Mapping[str, str]:
     return chosen
 
 
-def _shown_types_of(leave_types: Iterable[LeaveType]) -> dict[str | None, ShownType]:
+def _shown_types_of(leave_types: Iterable[LeaveType]) -> dict[str, ShownType]:
     by_id = {leave_type.id: leave_type for leave_type in leave_types}
-    shown: dict[str | None, ShownType] = {
+    return {
         type_id: ShownType(
             id=type_id,
             name=by_id[type_id].name,
-            letter=letter,
+            letter=letter if by_id[type_id].is_away else letter.lower(),
             colour=by_id[type_id].colour,
             emoji=by_id[type_id].emoji,
+            is_away=by_id[type_id].is_away,
         )
         for type_id, letter in type_letters(by_id.values()).items()
     }
-    shown[None] = AWAY
-    return shown
+
+
+def _shown_type(counted: CountedLeave, shown_types: Mapping[str, ShownType]) -> ShownType:
+    if counted.leave_type_id is None:
+        return AWAY if counted.is_away else ELSEWHERE
+    return shown_types[counted.leave_type_id]
 
 
 def _legend(
-    leave: Iterable[Sequence[CountedLeave]], shown_types: Mapping[str | None, ShownType]
+    leave: Iterable[Sequence[CountedLeave]], shown_types: Mapping[str, ShownType]
 ) -> list[ShownType]:
-    type_ids = {counted.leave_type_id for each in leave for counted in each}
-    shown = [shown_types[type_id] for type_id in type_ids]
+    shown = {_shown_type(counted, shown_types) for each in leave for counted in each}
     return sorted(shown, key=lambda each: (each.name is None, each.name or "", each.letter))
 
 
@@ -345,13 +353,13 @@ class _PlainDays:
 
 
 def _with_leave(
-    plain: list[Day], leave: Iterable[CountedLeave], shown_types: Mapping[str | None, ShownType]
+    plain: list[Day], leave: Iterable[CountedLeave], shown_types: Mapping[str, ShownType]
 ) -> tuple[Day, ...]:
     first_ordinal = plain[0].date.toordinal()
     shown = [*plain]
     for counted in leave:
         off = Off(
-            leave_type=shown_types[counted.leave_type_id],
+            leave_type=_shown_type(counted, shown_types),
             is_pending=counted.is_pending,
         )
         start = counted.start_date.toordinal() - first_ordinal

@@ -279,7 +279,7 @@ def leave_changed(
             user_ids=requester_ids,
             except_ids=[after.id for _, after in changes],
         )
-    cover_changes = [pair for pair in changes if _cover(pair[0]) != _cover(pair[1])]
+    cover_changes = [pair for pair in changes if _cover(pair[0], config) != _cover(pair[1], config)]
     if cover_changes:
         _enqueue_cover_change(tx, cover_changes, config.organisation.id, now)
 
@@ -319,10 +319,12 @@ def _deducted(request: LeaveRequest | None) -> tuple[LeaveStatus, date, date, st
 
 
 def _cover(
-    request: LeaveRequest | None,
+    request: LeaveRequest | None, config: OrganisationConfig
 ) -> tuple[LeaveStatus, str, date, date, str | None, str | None] | None:
-    """The request's fields on the cards of colleagues."""
+    """The request's fields on the cards of colleagues, which list absences only."""
     if request is None or request.status not in ("pending", "approved"):
+        return None
+    if not config.leave_types[request.leave_type_id].is_away:
         return None
     return (
         request.status,

@@ -17,6 +17,7 @@ from storage.db.compiled import Param, any_of, compiled
 from storage.db.database import Transaction
 from storage.db.tables import LeaveRequestRow, UserRow
 from storage.leave import leave_balances
+from storage.outbox.organisation_config import OrganisationConfig
 from storage.people import approval_rule, colleagues, people_lists, people_rows
 from storage.rules import counted_days
 from storage.rules.counted_days import NOTHING
@@ -25,7 +26,7 @@ from storage.rules.counted_days import NOTHING
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Candidates:
     """Colleagues by name: those who are ``there`` on the days of leave, and those who are ``off``
-    with approved leave on at least one of them."""
+    with approved leave on at least one of them. Who works elsewhere is there."""
 
     there: list[User]
     off: list[User]
@@ -159,6 +160,7 @@ def _away_between(
             LeaveRequestRow.status == "approved",
             LeaveRequestRow.end_date >= first_day,
             LeaveRequestRow.start_date <= last_day,
+            colleagues.is_absence(LeaveRequestRow),
         )
         .distinct()
     )
@@ -166,7 +168,7 @@ def _away_between(
 
 def days_off(
     tx: Transaction,
-    organisation_id: str,
+    config: OrganisationConfig,
     cover: User,
     *,
     start_date: date,
@@ -174,7 +176,7 @@ def days_off(
     worked_halves: str,
     includes_pending: bool = False,
 ) -> list[date]:
-    """The dates of leave with a half that the cover does not work or is on approved leave.
+    """The dates of leave with a half that the cover does not work or is away on approved leave.
 
     ``counted_halves`` are those of the leave, ``worked_halves`` those that the cover works on the
     same dates by their working days and public holidays. A deactivated cover is off on all of them.
@@ -184,9 +186,11 @@ def days_off(
     free = [int(halves) for halves in worked_halves]
     if not approval_rule.is_reachable(cover):
         free = [NOTHING] * len(free)
-    booked = leave_balances.bookings_of(tx, organisation_id, cover.id, start_date, end_date)
+    booked = leave_balances.bookings_of(tx, config.organisation.id, cover.id, start_date, end_date)
     for leave in booked.leave:
         if leave.status == "pending" and not includes_pending:
+            continue
+        if not config.leave_types[leave.leave_type_id].is_away:
             continue
         first = (leave.start_date - start_date).days
         for index, halves in enumerate(leave.counted_halves, first):
@@ -246,15 +250,17 @@ def upcoming_covered(
 
 
 def left_uncovered(
-    tx: Transaction, organisation_id: str, leave: LeaveRequest, today: date
+    tx: Transaction, config: OrganisationConfig, leave: LeaveRequest, today: date
 ) -> list[LeaveRequest]:
     """Others' approved leave that the person on leave was to cover from today on, earliest first.
 
-    At most ``MAX_OVERLAPPING``.
+    At most ``MAX_OVERLAPPING``; none if the person is not away.
     """
+    if not config.leave_types[leave.leave_type_id].is_away:
+        return []
     found = tx.all(
         _overlapping,
-        organisation_id=organisation_id,
+        organisation_id=config.organisation.id,
         cover_user_id=leave.user_id,
         first_day=max(leave.start_date, today).isoformat(),
         last_day=leave.end_date.isoformat(),

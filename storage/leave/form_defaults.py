@@ -26,7 +26,8 @@ _REACH_DAYS: Final = 92
 def usual_type(tx: Transaction, config: OrganisationConfig, user: User) -> LeaveType | None:
     """The planned type that the person requested last, else the main type, else the first.
 
-    Planned leave needs approval. A sick day says nothing about the next request.
+    Planned leave needs approval. A sick day, or one of work at home, says nothing about the next
+    request.
     """
     row = tx.first(_last_planned, organisation_id=config.organisation.id, user_id=user.id)
     if row is not None and row.leave_type_id in config.leave_types:
@@ -34,7 +35,12 @@ def usual_type(tx: Transaction, config: OrganisationConfig, user: User) -> Leave
     in_use = [each for each in config.leave_types.values() if not each.is_archived]
     return main_type(in_use) or min(
         in_use,
-        key=lambda each: (not each.requires_approval, each.created_at, each.id),
+        key=lambda each: (
+            not each.is_away,
+            not each.requires_approval,
+            each.created_at,
+            each.id,
+        ),
         default=None,
     )
 
@@ -88,6 +94,7 @@ def _last_planned(organisation_id: Param[str], user_id: Param[str]) -> Select:
             leave.organisation_id == organisation_id,
             leave.user_id == user_id,
             of_type.requires_approval,
+            of_type.is_away,
             ~of_type.is_archived,
             # What others recorded says nothing about what the person requests.
             leave.recorded_by.is_null(),

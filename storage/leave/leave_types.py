@@ -32,9 +32,12 @@ from storage.rules import dated, leave_type_fields, roles
 # Typed text is compared with the names of all types in use.
 MAX_LEAVE_TYPES: Final = 50
 # Fields that approval cards show or depend on.
-_CARD_FIELDS: Final = ("name", "is_private", "deducts_allowance", "allowance_id", "allowance_uses")
+_CARD_FIELDS: Final = (
+    *("name", "is_private", "is_away"),
+    *("deducts_allowance", "allowance_id", "allowance_uses"),
+)
 # Fields that calendar events show.
-_EVENT_FIELDS: Final = ("name", "colour", "is_private")
+_EVENT_FIELDS: Final = ("name", "colour", "is_private", "is_away")
 
 
 class TooManyLeaveTypes(Conflict):

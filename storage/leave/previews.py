@@ -251,8 +251,11 @@ def _bridge(
     *,
     today: date,
 ) -> Bridge | None:
-    """The bridge beside leave from the allowance, which people plan; not beside sick leave."""
-    if assessment.allowance_id is None:
+    """The bridge beside leave from the allowance, which people plan; not beside sick leave.
+
+    Days of work elsewhere are no days off, and not free to be taken either.
+    """
+    if assessment.allowance_id is None or not assessment.leave_type.is_away:
         return None
     window = free_days.window(assessment.span)
     counts = employment_by_date.count(config, user, window)
@@ -262,8 +265,19 @@ def _bridge(
     booked = leave_balances.bookings_of(
         tx, config.organisation.id, user.id, window.start_date, window.end_date
     )
-    others = [leave.span for leave in booked.leave if leave.id != replaces]
-    return free_days.bridge_of(counts, assessment.span, others, not_before=today)
+    others = [leave for leave in booked.leave if leave.id != replaces]
+    off, elsewhere = (
+        [
+            leave.span
+            for leave in others
+            if config.leave_types[leave.leave_type_id].is_away == is_away
+        ]
+        for is_away in (True, False)
+    )
+    bridge = free_days.bridge_of(counts, assessment.span, off, not_before=today)
+    if bridge is None or free_days.booked_halves(bridge.day, elsewhere):
+        return None
+    return bridge
 
 
 def _cover_warnings(
@@ -275,7 +289,7 @@ def _cover_warnings(
     # Pending leave of colleagues is never named to a requester.
     days_off = covers.days_off(
         tx,
-        config.organisation.id,
+        config,
         cover,
         start_date=span.start_date,
         counted_halves=assessment.counted_halves,

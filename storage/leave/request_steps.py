@@ -404,7 +404,7 @@ def tell_of_absence(
     ):
         return
     organisation_id = config.organisation.id
-    uncovered = covers.left_uncovered(tx, organisation_id, request, requester.today)
+    uncovered = covers.left_uncovered(tx, config, request, requester.today)
     uncovered_ids = {leave.user_id for leave in uncovered}
     approvers_of = approvers.of_people(
         tx, organisation_id, {request.user_id, *uncovered_ids}, today=requester.today

@@ -109,18 +109,18 @@ class ToldAbsence:
 
 
 def told_to(
-    tx: Transaction, organisation_id: str, request: LeaveRequest, viewer: User, today: date
+    tx: Transaction, config: OrganisationConfig, request: LeaveRequest, viewer: User, today: date
 ) -> ToldAbsence | None:
     """None for the person's own leave, and for leave that was not approved at once."""
     if viewer.id == request.user_id or not lifecycle.is_approved_at_once(request):
         return None
-    is_admin = viewer.role in ("admin", "owner")
+    organisation_id, is_admin = config.organisation.id, viewer.role in ("admin", "owner")
     sees_request = viewer.id == request.decided_by or approvers.may_decide(
         tx, organisation_id, request.id, viewer.id, is_admin=is_admin, today=today
     )
     leave = []
     if request.status == "approved":
-        leave = covers.left_uncovered(tx, organisation_id, request, today)
+        leave = covers.left_uncovered(tx, config, request, today)
     owner_ids = {each.user_id for each in leave}
     names = people_rows.names(tx, organisation_id, owner_ids)
     approvers_of = approvers.of_people(tx, organisation_id, owner_ids, today=today)
@@ -319,7 +319,7 @@ def cards(
             may_reverse=is_reversible and _may_reverse(tx, organisation_id, request, viewer, today),
             timezone=viewer.timezone or shared.timezone,
             cancel_effect=_cancel_effect(tx, config, request, today) if is_own else None,
-            told=told_to(tx, organisation_id, request, viewer, today),
+            told=told_to(tx, config, request, viewer, today),
             told_names=shared.told_names if is_own else (),
             next_end=leave_requests.next_end(config, viewer, request, today) if is_own else None,
         )
@@ -388,7 +388,7 @@ def _cover(
         worked = employment_by_date.count(config, cover, counted_days.span_of(request))
         days_off = covers.days_off(
             tx,
-            config.organisation.id,
+            config,
             cover,
             start_date=request.start_date,
             counted_halves=request.counted_halves,

@@ -133,7 +133,7 @@ def _out(
     starts_from: Param[str],
     limit: Param[int],
 ) -> Select:
-    """Approved leave on these days, by name; each row has the number of rows without the limit."""
+    """Absences on these days, by name; each row has the number of rows without the limit."""
     query = (
         rows.with_names(
             LeaveRequestRow.select(
@@ -151,6 +151,7 @@ def _out(
         .where(
             LeaveRequestRow.organisation_id == organisation_id,
             LeaveRequestRow.status == "approved",
+            LeaveTypeRow.is_away,
             colleagues.overlaps(first_day, last_day, starts_from),
             UserRow.status << ("pending", "active"),
         )

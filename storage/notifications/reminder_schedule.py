@@ -16,7 +16,7 @@ from storage.db.compiled import Param, any_of, compiled
 from storage.db.database import Transaction
 from storage.db.tables import LeaveRequestRow
 from storage.outbox.organisation_config import OrganisationConfig
-from storage.people import employment_by_date
+from storage.people import colleagues, employment_by_date
 from storage.rules import counted_days, worktime
 from storage.rules.worktime import Hours, Worktime, next_work_start, nth_working_day_after
 
@@ -55,7 +55,7 @@ def of_people(
 def _away(
     tx: Transaction, organisation_id: str, user_ids: Sequence[str], first_day: date
 ) -> Mapping[str, dict[date, int]]:
-    """The halves of each person's days that are approved leave."""
+    """The halves of each person's days on which they are away, with approved leave."""
     leave = tx.all(
         _leave,
         organisation_id=organisation_id,
@@ -87,6 +87,7 @@ def _leave(
             any_of(LeaveRequestRow.user_id, user_ids),
             LeaveRequestRow.status == "approved",
             LeaveRequestRow.end_date >= first_day,
+            colleagues.is_absence(LeaveRequestRow),
         )
         .order_by(LeaveRequestRow.user_id, LeaveRequestRow.end_date)
         .limit(limit)

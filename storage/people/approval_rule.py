@@ -13,6 +13,7 @@ from storage.base.values import User
 from storage.db import rows
 from storage.db.compiled import Expr, any_of
 from storage.db.tables import DepartmentRow, LeaveRequestRow, UserRow
+from storage.people import colleagues
 
 
 def is_reachable_sql(user: Expr) -> Expr:
@@ -104,7 +105,7 @@ def _potential_requesters(organisation_id: Expr, viewer_id: Expr) -> Expr:
         )
         .where(member.organisation_id == organisation_id, DepartmentRow.manager_id == viewer_id)
     )
-    colleagues = (
+    peers = (
         colleague.select(colleague.id)
         .join(
             viewer,
@@ -117,7 +118,7 @@ def _potential_requesters(organisation_id: Expr, viewer_id: Expr) -> Expr:
             viewer.role == "approver",
         )
     )
-    return reports.union_all(members).union_all(colleagues)
+    return reports.union_all(members).union_all(peers)
 
 
 def is_away(user: Expr, today: Expr) -> Expr:
@@ -129,6 +130,7 @@ def is_away(user: Expr, today: Expr) -> Expr:
             leave.status == "approved",
             leave.start_date <= today,
             leave.end_date >= today,
+            colleagues.is_absence(leave),
         )
     )
 

@@ -82,7 +82,8 @@ class Home:
 
     ``waiting``: requests that await the viewer's decision, oldest first. ``away``: leave between
     ``today`` and ``last_day``, by first day: approved, or pending if the viewer could decide on it;
-    ``chart`` has the days of these people.
+    ``chart`` has the days of these people. ``elsewhere``: today's leave of people who are at work
+    elsewhere, as in ``absences.elsewhere``; only beside the first page of ``away``.
     ``covering``: approved leave from today on that the viewer covers, at most six, by last day.
     ``cursors`` has the pages that are shown, and their scope, which is never None. ``may_record``:
     whether the viewer may record leave for anyone. ``balances``: today's leave year, then later
@@ -98,6 +99,7 @@ class Home:
     waiting: Page[Item]
     away: Page[Absence]
     chart: Wallchart
+    elsewhere: list[Absence]
     covering: list[Covered]
     cursors: PageCursors
     may_record: bool = False
@@ -160,6 +162,17 @@ def load(tx: Transaction, *, by: Caller, now: datetime) -> Home:
             day_count=DAY_COUNT,
             pending=pending,
             today=office_today,
+        ),
+        elsewhere=[]
+        if away_cursor is not None
+        else absences.elsewhere(
+            tx,
+            user,
+            config.organisation,
+            scope,
+            config.leave_types,
+            first_day=today,
+            last_day=today,
         ),
         covering=covers.upcoming_covered(
             tx, by.organisation_id, user.id, today, limit=MAX_COVERING + 1

@@ -257,6 +257,7 @@ changes = st.one_of(
     build(set_person, persons, st.fixed_dictionaries({"timezone": zones | st.none()})),
     build(set_type, codes, st.fixed_dictionaries({"name": names})),
     build(set_type, codes, st.fixed_dictionaries({"is_private": st.booleans()})),
+    build(set_type, codes, st.fixed_dictionaries({"is_away": st.booleans()})),
     build(
         set_type, codes, st.fixed_dictionaries({"colour": st.sampled_from(["#ff0000", "#0000ff"])})
     ),
@@ -320,6 +321,8 @@ SILENT_CHANGES: Final[Mapping[str, Callable[[World], None]]] = {
         world, 0, {"timezone": "America/New_York"}
     ),
     "a type made private": lambda world: set_type(world, "annual", {"is_private": True}),
+    "a type no longer away": lambda world: set_type(world, "annual", {"is_away": False}),
+    "a type away again": lambda world: set_type(world, "annual", {"is_away": True}),
 }
 
 

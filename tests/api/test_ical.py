@@ -326,6 +326,12 @@ def test_summary_has_the_person_and_the_type(absence: Absence, summary: str) -> 
     assert read(render_event(absence, HOURS))["summary"] == summary
 
 
+def test_work_elsewhere_of_a_private_type_is_not_called_away() -> None:
+    hidden = replace(OTHERS, summary_type=None, colour=None, is_away=False)
+
+    assert read(render_event(hidden, HOURS))["summary"] == "Ada Lovelace: Working elsewhere"
+
+
 @pytest.mark.parametrize(
     ("absence", "transparency", "busy_status"),
     [
@@ -333,10 +339,11 @@ def test_summary_has_the_person_and_the_type(absence: Absence, summary: str) -> 
         (replace(OWN, status="pending"), "OPAQUE", "OOF"),
         (replace(OWN, status="cancelled"), "TRANSPARENT", "FREE"),
         (OTHERS, "TRANSPARENT", "FREE"),
+        (replace(OWN, is_away=False), "TRANSPARENT", "FREE"),
     ],
-    ids=["own", "own pending", "own cancelled", "other's"],
+    ids=["own", "own pending", "own cancelled", "other's", "own work elsewhere"],
 )
-def test_only_ones_own_leave_blocks_time(
+def test_only_ones_own_absence_blocks_time(
     absence: Absence, transparency: str, busy_status: str
 ) -> None:
     written = lines(render_event(absence, HOURS))

@@ -25,7 +25,7 @@ from storage.base.monitoring import REGISTRY
 from storage.base.values import User
 from storage.calendars import feeds, wallchart
 from storage.db.database import Database
-from storage.leave import decisions
+from storage.leave import decisions, leave_types
 from storage.outbox import organisation_config
 from tests.api.conftest import SETTINGS, Client
 from tests.builders import (
@@ -37,6 +37,7 @@ from tests.builders import (
     a_request,
     an_organisation,
     caller_for,
+    home_office,
     personal_token,
     type_id,
 )
@@ -100,6 +101,9 @@ def statement_count() -> float:
 
 # Each changes what the organisation's chart shows of August.
 CHANGES: dict[str, Callable[[Office], object]] = {
+    "a type that no longer counts as away": lambda office: office.acme.write(
+        leave_types.update, type_id(office.database, office.acme), {"is_away": False}
+    ),
     "a new colleague": lambda office: a_person(
         office.database, office.acme, first_name="New", status="pending"
     ),
@@ -171,6 +175,29 @@ def test_the_owners_pending_leave_of_a_private_type_is_away_where_others_look(
     assert own.text.count("<b>Treatment (pending)</b>") == 1
     assert everyone.text.count("<b>Away (pending)</b>") == 1
     assert "Treatment" not in everyone.text
+
+
+def test_work_elsewhere_has_a_mark_of_its_own(office: Office) -> None:
+    database, acme = office.database, office.acme
+    home_office(database, acme, colour="#123456")
+    home_office(database, acme, name="Rehab", code="rehab", is_private=True)
+    a_request(database, acme, office.grace, start_date=date(2026, 9, 7), code="home-office")
+    a_request(database, acme, office.grace, start_date=date(2026, 9, 8), code="rehab")
+
+    page = office.get("?month=2026-09")
+    german = office.get("?month=2026-09", headers={"Accept-Language": "de"})
+    picture = office.client.get(f"/wallchart/{office.token}.svg?month=2026-09")
+
+    assert page.text.count("<b>Home office (working)</b>") == 1
+    assert page.text.count("<b>Working elsewhere</b>") == 1
+    assert page.text.count('<td class="elsewhere leave-') == 2
+    assert '<span aria-hidden="true" title="Home office (working)">h</span>' in page.text
+    assert "Homeoffice" not in page.text + german.text
+    assert "<b>Home office (arbeitet)</b>" in german.text
+    assert "<b>An anderem Ort tätig</b>" in german.text
+    assert "Rehab" not in page.text + german.text + picture.text
+    # A bar at the bottom of the cell, in the chart and in the legend.
+    assert picture.text.count('height="6" fill="#123456"') == 2
 
 
 def test_names_are_escaped(office: Office) -> None:

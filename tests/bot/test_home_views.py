@@ -16,6 +16,7 @@ from playground.loopback.limits import is_too_large, problems_of_view
 from storage.base.calendar_values import Absence
 from storage.base.leave_values import LeaveRequest
 from storage.base.values import Organisation, field_names
+from storage.calendars.absences import MAX_ELSEWHERE
 from storage.db.pages import Page
 from storage.leave.ledgers import YEARS_AHEAD, Balance
 from storage.rules.leave_years import LeaveYear
@@ -101,6 +102,11 @@ def absences(draw: st.DrawFn) -> Absence:
     )
 
 
+def elsewhere() -> st.SearchStrategy[list[Absence]]:
+    few, most = st.lists(absences(), max_size=2), MAX_ELSEWHERE + 1
+    return few | st.lists(absences(), min_size=most, max_size=most)
+
+
 def page_of(item: st.SearchStrategy[Any], most: int) -> st.SearchStrategy[Page[Any]]:
     # Few items or as many as fit: sizes in between test nothing else.
     contents = st.one_of(st.lists(item, max_size=2), st.lists(item, min_size=most, max_size=most))
@@ -125,6 +131,7 @@ def homes(draw: st.DrawFn) -> Home:
         waiting=draw(page_of(items(), MAX_WAITING)),
         away=draw(page_of(absences(), MAX_AWAY)),
         chart=draw(charts()),
+        elsewhere=draw(elsewhere()),
         covering=[],
         cursors=PageCursors(
             own=draw(cursors),
