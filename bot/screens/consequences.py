@@ -150,15 +150,35 @@ def _rebalanced(named_effects: NamedEffects) -> list[str]:
     effects = named_effects.effects
     if effects.deducts_allowance is None:
         return _rebalanced_people(named_effects) if effects.rebalanced else []
-    uses = gettext(
-        "Leave of this type that begins today or later will use the allowance “{allowance}”.",
-        allowance=_name(effects.drawn_on or ""),
-    )
-    if not effects.deducts_allowance:
-        uses = gettext("Leave of this type that begins today or later will not use any allowance.")
+    uses = _use_of_allowance(effects)
     if not effects.rebalanced:
         return [uses, gettext("No balance of this leave year or a later one will change.")]
     return [uses, *_rebalanced_people(named_effects)]
+
+
+def _use_of_allowance(effects: Effects) -> str:
+    """Which allowance leave of the changed type uses, and from when."""
+    allowance, day = _name(effects.drawn_on or ""), effects.drawn_on_from
+    if day is None:
+        if not effects.deducts_allowance:
+            return gettext(
+                "Leave of this type that begins today or later will not use any allowance."
+            )
+        return gettext(
+            "Leave of this type that begins today or later will use the allowance “{allowance}”.",
+            allowance=allowance,
+        )
+    shown = words.plain_day(day)
+    if not effects.deducts_allowance:
+        return gettext(
+            "Leave of this type that begins on {day} or later will not use any allowance.",
+            day=shown,
+        )
+    return gettext(
+        "Leave of this type that begins on {day} or later will use the allowance “{allowance}”.",
+        day=shown,
+        allowance=allowance,
+    )
 
 
 def _rebalanced_people(named_effects: NamedEffects) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from datetime import date
 from typing import Final
 
 from slack_bolt.async_app import AsyncApp
@@ -11,7 +12,7 @@ from slack_bolt.async_app import AsyncApp
 from bot.base import ids
 from bot.base.block_kit import Block, View
 from bot.base.language import gettext, gettext_noop
-from bot.blocks import fields, layout
+from bot.blocks import fields, layout, words
 from bot.blocks.fields import Option
 from bot.interaction.interaction import Interaction
 from bot.screens import forms, screen
@@ -29,6 +30,8 @@ NAME: Final = "settings.leave_types"
 # The default for a new leave type.
 _COLOUR: Final = "#4a7fb5"
 _DEDUCTS: Final = "deducts_allowance"
+# The later allowances that a form lists.
+_MAX_PLANNED: Final = 10
 _ARCHIVED: Final = gettext_noop("Archived")
 _FLAGS: Final = (
     Option(label=gettext_noop("Requires approval"), value="requires_approval"),
@@ -105,10 +108,10 @@ def _checkboxes(flags: Sequence[Option], ticked: Collection[str]) -> Block:
 
 def _read_form(tx: Transaction, interaction: Interaction, by: Caller, leave_type_id: str) -> View:
     config = organisation_config.of_organisation(tx, by.organisation_id)
+    today = local_day(interaction.now, config.organisation.timezone)
     leave_type = None
     drawn_on: str | None = config.default_allowance_id
     if leave_type_id:
-        today = local_day(interaction.now, config.organisation.timezone)
         found = leave_types.get(tx, leave_type_id, by=by)
         leave_type = config.leave_type_as_of(found, today)
         drawn_on = leave_type.allowance_id
@@ -117,7 +120,40 @@ def _read_form(tx: Transaction, interaction: Interaction, by: Caller, leave_type
         for allowance in config.allowances.values()
         if allowance.id == drawn_on or not allowance.is_archived
     ]
-    return form_view(leave_type, offered, drawn_on)
+    planned = _planned(leave_type, config.allowances, today) if leave_type else []
+    return form_view(leave_type, offered, drawn_on, planned)
+
+
+def _planned(leave_type: LeaveType, allowances: Mapping[str, Allowance], today: date) -> list[str]:
+    """The allowances that leave uses from later days on."""
+    lines = []
+    for use in leave_type.allowance_uses:
+        if use.valid_from is None or use.valid_from <= today:
+            continue
+        allowance = allowances.get(use.allowance_id or "")
+        day = words.plain_day(use.valid_from)
+        lines.append(
+            gettext("From {day}: no allowance", day=day)
+            if allowance is None
+            else gettext(
+                "From {day}: {allowance}", day=day, allowance=layout.one_line(allowance.name)
+            )
+        )
+    return lines
+
+
+def _from_when(planned: Sequence[str]) -> list[Block]:
+    """The day from which leave uses another allowance, after what is planned already."""
+    blocks = [layout.paragraph("\n".join(planned[:_MAX_PLANNED]))] if planned else []
+    hint = gettext(
+        "From when leave of this type uses another allowance. Leave empty for today. Leave that "
+        "begins earlier stays as it is."
+    )
+    day = fields.date_picker()
+    return [
+        *blocks,
+        fields.field("effective_from", gettext("From"), day, hint=hint, is_optional=True),
+    ]
 
 
 def _allowance_field(offered: Sequence[Allowance], drawn_on: str | None) -> list[Block]:
@@ -137,10 +173,12 @@ def form_view(
     leave_type: LeaveType | None,
     offered: Sequence[Allowance] = (),
     drawn_on: str | None = None,
+    planned: Sequence[str] = (),
 ) -> View:
     """The form of a leave type; ``leave_type`` is None for a new one.
 
     ``offered`` are the allowances that it can use, ``drawn_on`` is the id of the one it uses.
+    ``planned`` says which it uses from later days on.
     """
     allowance_field = _allowance_field(offered, drawn_on)
     flags = [flag for flag in _FLAGS if not (allowance_field and flag.value == _DEDUCTS)]
@@ -184,6 +222,7 @@ def form_view(
             is_optional=True,
         ),
         *allowance_field,
+        *([] if leave_type is None else _from_when(planned)),
         fields.field(
             "shown_to_others",
             gettext("What others learn"),
@@ -227,7 +266,13 @@ def _save(tx: Transaction, saving: Saving) -> object:
     if not saving.form.about:
         return leave_types.create(tx, values, by=saving.by, now=saving.now)
     return leave_type_changes.update(
-        tx, saving.form.about, values, by=saving.by, now=saving.now, recorder=saving.recorder
+        tx,
+        saving.form.about,
+        values,
+        effective_from=saving.form.day("effective_from"),
+        by=saving.by,
+        now=saving.now,
+        recorder=saving.recorder,
     )
 
 

@@ -52,10 +52,11 @@ class Effects:
     ``changes_allowances``: the balances of more people change, because an allowance does.
     ``overdrawn`` are all balances that a changed allowance or leave type makes negative.
     ``deducts_allowance``: booked leave of a type that begins from a day on draws on another
-    allowance (True) or on none; None for other changes. ``drawn_on`` is that allowance's name.
-    ``changes_the_past``: the day is before today. ``rebalanced`` is how many people's balances a
-    changed allowance or leave type changes in today's leave year or later. ``leaver`` has a new
-    last day of employment, after which they are archived.
+    allowance (True) or on none; None for other changes. ``drawn_on`` is that allowance's name,
+    ``drawn_on_from`` the day, None for today. ``changes_the_past``: the day is before today.
+    ``rebalanced`` is how many people's balances a changed allowance or leave type changes in
+    today's leave year or later. ``leaver`` has a new last day of employment, after which they are
+    archived.
     """
 
     leave: tuple[LeaveEffect, ...] = ()
@@ -71,6 +72,7 @@ class Effects:
     overdrawn: tuple[BalanceEffect, ...] = ()
     deducts_allowance: bool | None = None
     drawn_on: str | None = None
+    drawn_on_from: date | None = None
     changes_the_past: bool = False
     rebalanced: int = 0
     leaver: User | None = None

@@ -18,7 +18,6 @@ from storage.db.database import Transaction
 from storage.db.tables import LeaveRequestRow, UserRow
 from storage.leave import leave_types
 from storage.outbox import organisation_config
-from storage.outbox.organisation_config import OrganisationConfig
 from storage.rules import roles
 
 
@@ -48,31 +47,28 @@ def update(
     if not changes.keys().isdisjoint(("deducts_allowance", "allowance_id")):
         people = _people_with_leave(tx, by.organisation_id, before.id)
     today = local_day(now, config.organisation.timezone)
-    recorder.read_balances_before(tx, config, people, today=today)
+    day = effective_from or today
+    recorder.read_balances_before(tx, config, people, today=today, until=max(day, today))
     leave_types.update(tx, leave_type_id, changes, effective_from=effective_from, by=by, now=now)
     after = leave_types.get(tx, leave_type_id, by=by)
     config = organisation_config.of_organisation(tx, by.organisation_id)
     if people and after.allowance_uses != before.allowance_uses:
-        config = organisation_config.of_organisation(tx, by.organisation_id)
         changed = recorder.balance_changes(tx, config, people)
         overdrawn = effects.overdrawn(changed)
         # Negative balances first, as the list may be cut off.
         listed = tuple(dict.fromkeys((*overdrawn, *changed)))
+        drawn_on = config.allowances.get(config.allowance_of_type(after, day) or "")
         recorder.effects = replace(
             recorder.effects,
-            deducts_allowance=after.deducts_allowance,
-            drawn_on=_name_of_drawn_on(config, after),
-            changes_the_past=effective_from is not None and effective_from < today,
+            deducts_allowance=drawn_on is not None,
+            drawn_on=None if drawn_on is None else drawn_on.name,
+            drawn_on_from=None if day == today else day,
+            changes_the_past=day < today,
             rebalanced=len({effect.user_id for effect in changed}),
             balances=listed[: effects.MAX_BALANCES],
             overdrawn=overdrawn,
         )
     return config.leave_type_as_of(after, today)
-
-
-def _name_of_drawn_on(config: OrganisationConfig, leave_type: LeaveType) -> str | None:
-    allowance = config.allowances.get(leave_type.allowance_id or "")
-    return None if allowance is None else allowance.name
 
 
 def _people_with_leave(tx: Transaction, organisation_id: str, leave_type_id: str) -> list[User]:

@@ -26,7 +26,7 @@ from storage.db.tables import AmendmentRow, LeaveRequestRow, LeaveTypeRow
 from storage.leave import card_refreshes
 from storage.outbox import audit, organisation_config
 from storage.outbox.organisation_config import OrganisationConfig
-from storage.people import people_changes
+from storage.people import allowance_terms, people_changes
 from storage.rules import dated, leave_type_fields, roles
 
 # Typed text is compared with the names of all types in use.
@@ -129,6 +129,7 @@ def update(
     config = organisation_config.of_organisation(tx, by.organisation_id)
     today = local_day(now, config.organisation.timezone)
     values = fields.checked(changes, leave_type_fields.CHECKS)
+    allowance_terms.check_effective_from(effective_from or today, today)
     after = _drawing(config, before, values, effective_from or today)
     after = replace(after, **values)
     if after == before:
@@ -161,11 +162,13 @@ def _drawing(
     if drawn_on == drawn_before:
         return before
     first = AllowanceUse(valid_from=None, allowance_id=config.allowance_of_type(before, date.min))
-    uses = dated.changed_from(
-        before.allowance_uses or (first,),
-        AllowanceUse(valid_from=day, allowance_id=drawn_before),
-        AllowanceUse(valid_from=day, allowance_id=drawn_on),
-        {"allowance_id": drawn_on},
+    uses = dated.without_repeated(
+        dated.changed_from(
+            before.allowance_uses or (first,),
+            AllowanceUse(valid_from=day, allowance_id=drawn_before),
+            AllowanceUse(valid_from=day, allowance_id=drawn_on),
+            {"allowance_id": drawn_on},
+        )
     )
     newest = uses[-1].allowance_id
     return replace(

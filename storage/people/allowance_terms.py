@@ -225,6 +225,17 @@ def _is_fiscal(organisation: Organisation) -> bool:
     return organisation.leave_year_type == "fiscal"
 
 
+def check_effective_from(day: date, today: date) -> None:
+    """Raises InvalidInput ``out_of_range`` for a day of another century."""
+    if abs(day.year - today.year) > REACH_YEARS:
+        raise InvalidInput.of(
+            "effective_from",
+            "out_of_range",
+            "Choose a date within {years} years of today.",
+            years=REACH_YEARS,
+        )
+
+
 def effective_from(
     config: OrganisationConfig,
     day: date | None,
@@ -238,16 +249,10 @@ def effective_from(
     It is that of the value in force today if that began later: an earlier change would end with it.
     Leave years by anniversary begin on other days for each person.
 
-    Raises InvalidInput ``out_of_range`` for a day of another century.
+    Raises InvalidInput ``out_of_range``.
     """
     if day is not None:
-        if abs(day.year - today.year) > REACH_YEARS:
-            raise InvalidInput.of(
-                "effective_from",
-                "out_of_range",
-                "Choose a date within {years} years of today.",
-                years=REACH_YEARS,
-            )
+        check_effective_from(day, today)
         return day, False
     if person is None and config.organisation.leave_year_type == "anniversary":
         return today, True

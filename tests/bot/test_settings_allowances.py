@@ -10,7 +10,7 @@ import pytest
 
 from storage.admin import allowances, departments, organisation_settings
 from storage.base.allowance_values import Allowance, AllowanceTerms
-from storage.leave import ledgers
+from storage.leave import leave_types, ledgers
 from storage.outbox import organisation_config
 from tests.bot.test_consequences import confirm, confirmation_of
 from tests.bot.test_settings_access import as_sent, choose, click, settings
@@ -360,6 +360,49 @@ def test_another_allowance_of_a_leave_type_is_shown_before_it_is_saved(world: Wo
     confirm(world, confirmation_of(world, form, {"allowance_id": "none"}))
     annual = next(each for each in leave_types_of(world) if each.code == "annual")
     assert (annual.allowance_id, annual.deducts_allowance) == (None, False)
+
+
+def test_a_leave_type_uses_another_allowance_from_a_chosen_day_on(world: World) -> None:
+    other = volunteering(world)
+    annual = next(each for each in leave_types_of(world) if each.code == "annual")
+    a_request(world.database, world.acme, world.people[ADA], start_date=date(2026, 8, 3))
+    a_request(world.database, world.acme, world.people[ADA], start_date=date(2027, 8, 3))
+    filled = {"allowance_id": other.id, "effective_from": "2027-01-01"}
+
+    confirmation = confirmation_of(world, leave_type_form(world, annual.id), filled)
+
+    shown = confirmation.visible_text
+    assert "begins on 1 January 2027 or later will use the allowance “Volunteering”." in shown
+    assert "Ada Lovelace, Volunteering 2027: 2 → 1 day left" in shown
+    confirm(world, confirmation)
+    assert "From 1 January 2027: Volunteering" in leave_type_form(world, annual.id).visible_text
+    (annual,) = (each for each in leave_types_of(world) if each.code == "annual")
+    assert [(use.valid_from, use.allowance_id) for use in annual.allowance_uses] == [
+        (None, world.acme.id),
+        (NEXT_YEAR, other.id),
+    ]
+
+
+def test_a_planned_allowance_of_a_leave_type_is_taken_back_by_that_of_today(world: World) -> None:
+    volunteering(world)
+    annual = next(each for each in leave_types_of(world) if each.code == "annual")
+    planned = {"allowance_id": None}
+    world.write(leave_types.update, annual.id, planned, effective_from=NEXT_YEAR)
+    form = leave_type_form(world, annual.id)
+    assert "From 1 January 2027: no allowance" in form.visible_text
+
+    assert world.submit(ADMIN, form, {"effective_from": "2027-01-01"}).errors == {}
+
+    assert "From 1 January 2027" not in leave_type_form(world, annual.id).visible_text
+
+
+def test_a_leave_type_uses_no_other_allowance_from_a_day_of_another_century(world: World) -> None:
+    annual = next(each for each in leave_types_of(world) if each.code == "annual")
+    filled = {"name": "Annual", "effective_from": "2126-01-01"}
+
+    response = world.slack.submit(ADMIN, leave_type_form(world, annual.id), filled)
+
+    assert response.errors == {"effective_from": "Choose a date within 30 years of today."}
 
 
 def test_a_leave_type_keeps_an_archived_allowance(world: World) -> None:

@@ -297,7 +297,7 @@ def test_forms_of_the_organisation_and_its_types_are_within_limits(name: str, em
         leave_types.form_view(None),
         leave_types.form_view(study),
         leave_types.archiving_view(study),
-        leave_types.form_view(study, many, many[0].id),
+        leave_types.form_view(study, many, many[0].id, [study.name] * 40),
         leave_types.list_view(Page(items=[study] * 40, next_cursor=CURSOR), {"allowance": many[0]}),
     ):
         assert problems_of_view(view) == []
