@@ -60,7 +60,8 @@ def pending(
     """List requests awaiting the caller's approval.
 
     Pending leave requests that the caller can decide on, and approved ones with an `amendment`
-    (`kind` is `amendment`), oldest request first. Always current: someone who returns from leave or
+    (`kind` is `amendment`), oldest request first. Those with one entry in `approvals` await their
+    second approval. Always current: someone who returns from leave or
     becomes a manager sees their requests at once.
     """
     organisation_id = context.caller.organisation_id
@@ -84,6 +85,7 @@ def pending(
         errors.InvalidTransition,
         errors.OwnRequest,
         decisions.NotYourApproval,
+        decisions.SecondApprovalAwaited,
         errors.OverlappingLeave,
         errors.InsufficientAllowance,
         errors.DaysNoLongerFit,
@@ -110,6 +112,12 @@ def approve(tx: Transaction, context: RequestContext, body: Approve) -> LeaveReq
     approved leave is checked again and then applied. For its approvers, admins and owners; no one
     can decide on their own request. Of two simultaneous decisions, one is refused.
     `override_reason` of an admin or owner ignores the allowance.
+
+    If the leave type has a `second_approval` that the leave needs, the first approval leaves the
+    request `pending` with one entry in `approvals`, and its second approvers decide from then on:
+    any admin or owner, or the person that the type names. It is another person than the first
+    approver, unless no one else could. Amendments follow the same rule, except those that cancel
+    leave.
     """
     request = decisions.approve(
         tx, context.id, override_reason=body.override_reason, by=context.caller, now=context.now
@@ -131,7 +139,8 @@ def decline(tx: Transaction, context: RequestContext, body: Decline) -> LeaveReq
 
     `id` is the leave request's id. Leave whose `amendment` is declined keeps its dates. For its
     approvers, admins and owners; no one can decide on their own request. The requester sees the
-    reason.
+    reason. Leave that awaits its second approval can be declined by its second approvers and by
+    its first approver.
     """
     request = decisions.decline(
         tx, context.id, reason=body.reason, by=context.caller, now=context.now

@@ -40,10 +40,34 @@ _RULES = (
     "invalid_code",
     "invalid_colour",
     "invalid_emoji",
+    "invalid_second_approval",
+    "not_half_days",
     "out_of_range",
+    "person_archived",
     "unknown_allowance",
     "unknown_emoji",
+    "unknown_user",
 )
+
+
+class SecondApprovalBody(Body):
+    """Which leave of a type needs the approval of a second person, and who gives it."""
+
+    always: Annotated[bool, Field(description="All its leave; then without `over_days`.")] = False
+    over_days: Annotated[
+        float | None,
+        Field(
+            description="Leave of more days than this, in half-day steps.",
+            json_schema_extra={"minimum": 0, "maximum": 366, "multipleOf": 0.5},
+        ),
+    ] = None
+    by: Annotated[
+        Word,
+        Field(
+            description="`admins`, for any other admin or owner, or the id of a person. Admins "
+            "stand in for a person who is archived, not linked yet, away or the requester."
+        ),
+    ]
 
 
 class LeaveTypeFields(Body):
@@ -99,6 +123,13 @@ class LeaveTypeFields(Body):
         bool,
         Field(
             description="Changes of approved leave need approval, except of the note and the cover."
+        ),
+    ] = ABSENT
+    second_approval: Annotated[
+        SecondApprovalBody | None,
+        Field(
+            description="Null for none. Only of types that require approval. Requests that have "
+            "their first approval keep the second one that they await."
         ),
     ] = ABSENT
 

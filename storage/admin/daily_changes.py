@@ -146,7 +146,7 @@ def lapse(tx: Transaction, due: Due, *, now: datetime) -> None:
     subject, before = request_steps.lock_request(tx, due.id, by=by, now=now)
     if before.status != "pending" or not _is_lapsed(before.end_date, subject.today):
         return
-    approvers = request_steps.card_recipients(tx, subject)
+    approvers = request_steps.card_recipients(tx, subject, before)
     request_steps.apply(
         tx,
         "cancel",

@@ -112,7 +112,7 @@ def update(
     if after == before:
         return allowance_terms.department_as_of(config, before, today)
     pending = _pending_with_other_approvers(tx, config, before, after)
-    approvers_before = reassignment.approvers_by_requester(tx, config, pending, now=now)
+    approvers_before = reassignment.approvers_by_request(tx, config, pending, now=now)
     members: list[User] = []
     if config.is_in_slack or recorder is not None:
         members = _members_with_its_allowance(tx, before, after, by=by)
@@ -131,7 +131,7 @@ def update(
     if not changed:
         raise people_changes.ChangedMeanwhile
     record(tx, "department.updated", before, after, by=by, now=now)
-    approvers_after = reassignment.approvers_by_requester(tx, config, pending, now=now)
+    approvers_after = reassignment.approvers_by_request(tx, config, pending, now=now)
     reassigned = reassignment.difference(pending, approvers_before, approvers_after)
     reassignment.apply(tx, config, reassigned, by=by, now=now)
     _refresh_cards(tx, config, before, after, members, now=now)

@@ -204,9 +204,9 @@ def returned(
 ) -> list[Reassignment]:
     """The requests that are assigned to the person again."""
     requests = reassignment.assigned_to(tx, config, user, now=now)
-    before = reassignment.approvers_by_requester(tx, config, requests, now=now, absent_id=user.id)
+    before = reassignment.approvers_by_request(tx, config, requests, now=now, absent_id=user.id)
     return reassignment.difference(
-        requests, before, reassignment.approvers_by_requester(tx, config, requests, now=now)
+        requests, before, reassignment.approvers_by_request(tx, config, requests, now=now)
     )
 
 

@@ -49,7 +49,7 @@ def write(
     shortened. New approvers get their cards.
     """
     pending = _pending_with_other_approvers(tx, config, user, after, now)
-    approvers_before = reassignment.approvers_by_requester(tx, config, pending, now=now)
+    approvers_before = reassignment.approvers_by_request(tx, config, pending, now=now)
     if recorder is not None:
         today = local_day(now, config.organisation.timezone)
         recorder.read_balances_before(tx, config, [user], today=today)
@@ -61,7 +61,7 @@ def write(
     if after.start_date is not None and after.start_date > (user.start_date or date.min):
         ended = offboarding.end_leave_before(tx, config, after, after.start_date, by=by, now=now)
         leave = _joined(leave, ended)
-    approvers_after = reassignment.approvers_by_requester(tx, config, pending, now=now)
+    approvers_after = reassignment.approvers_by_request(tx, config, pending, now=now)
     reassigned = reassignment.difference(pending, approvers_before, approvers_after)
     # Cancelled requests have no approvers.
     ended_ids = {effect.before.id for effect in leave if effect.after.status == "cancelled"}

@@ -22,7 +22,7 @@ from storage.people import approval_rule, approvers
 # Requests that one change can reassign.
 MAX_REQUESTS: Final = 5_000
 
-ApproversByRequester = dict[str, list[User]]
+ApproversByRequest = dict[str, list[User]]
 
 
 def if_inactive(
@@ -30,8 +30,8 @@ def if_inactive(
 ) -> list[Reassignment]:
     """The requests that would be assigned to others if the person were inactive."""
     requests = assigned_to(tx, config, user, now=now)
-    before = approvers_by_requester(tx, config, requests, now=now)
-    after = approvers_by_requester(tx, config, requests, now=now, absent_id=user.id)
+    before = approvers_by_request(tx, config, requests, now=now)
+    after = approvers_by_request(tx, config, requests, now=now, absent_id=user.id)
     return difference(requests, before, after)
 
 
@@ -65,32 +65,32 @@ def pending_of(
     )
 
 
-def approvers_by_requester(
+def approvers_by_request(
     tx: Transaction,
     config: OrganisationConfig,
     requests: Sequence[LeaveRequest],
     *,
     now: datetime,
     absent_id: str | None = None,
-) -> ApproversByRequester:
-    """The approvers of each requester's leave, by the requester's id, without ``absent_id``."""
-    return approvers.of_people(
+) -> ApproversByRequest:
+    """The approvers of each request, by its id, without ``absent_id``."""
+    return approvers.of_requests(
         tx,
         config.organisation.id,
-        {request.user_id for request in requests},
+        requests,
         today=local_day(now, config.organisation.timezone),
         absent_id=absent_id,
     )
 
 
 def difference(
-    requests: Sequence[LeaveRequest], before: ApproversByRequester, after: ApproversByRequester
+    requests: Sequence[LeaveRequest], before: ApproversByRequest, after: ApproversByRequest
 ) -> list[Reassignment]:
     candidates = [
         Reassignment(
             request=request,
-            before=tuple(before.get(request.user_id, ())),
-            after=tuple(after.get(request.user_id, ())),
+            before=tuple(before.get(request.id, ())),
+            after=tuple(after.get(request.id, ())),
         )
         for request in requests
     ]
@@ -121,8 +121,8 @@ def send_cards_to_linked(
     if approval_rule.is_reachable(before):
         notification_outbox.post_missing_cards(tx, after.id, requests, config=config, now=now)
         return
-    approvers_before = approvers_by_requester(tx, config, requests, now=now, absent_id=after.id)
-    approvers_after = approvers_by_requester(tx, config, requests, now=now)
+    approvers_before = approvers_by_request(tx, config, requests, now=now, absent_id=after.id)
+    approvers_after = approvers_by_request(tx, config, requests, now=now)
     apply(tx, config, difference(requests, approvers_before, approvers_after), by=by, now=now)
 
 

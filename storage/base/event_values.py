@@ -55,13 +55,15 @@ EVENTS: Final[Mapping[DeliveryEvent, tuple[str, str]]] = {
     ),
     "leave_request.updated": (
         "A leave request was changed",
-        "Its dates, halves or note were edited while it was pending, approved leave was changed "
+        "Its dates, halves or note were edited while it was pending, it got the first of two "
+        "approvals (`approvals`; it stays pending) or lost it, approved leave was changed "
         "at once or with an approved amendment, or its days were recalculated because working "
         "days or public holidays changed. An open amendment has ended if it is null now.",
     ),
     "leave_request.approved": (
         "Leave was approved",
-        "By an approver, or immediately if the leave type needs no approval.",
+        "By an approver, or immediately if the leave type needs no approval. Sent once, after the "
+        "last approval, if it needs two.",
     ),
     "leave_request.declined": (
         "Leave was declined",
@@ -120,6 +122,8 @@ NotificationEvent = (
         "leave_request.shortened",
         "leave_request.objected",
         "leave_request.amendment_approved",
+        "leave_request.approval_given",
+        "leave_request.approval_taken_back",
         "cover.assigned",
         "cover.changed",
         "cover.ended",
@@ -168,6 +172,8 @@ AuditAction = Literal[
     "leave_request.amendment_declined",
     "leave_request.amendment_requested",
     "leave_request.amendment_withdrawn",
+    "leave_request.approval_given",
+    "leave_request.approval_taken_back",
     "leave_request.approved",
     "leave_request.cancelled",
     "leave_request.created",

@@ -15,7 +15,17 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from storage.base.allowance_values import AllowanceUse
-from storage.base.values import HIDDEN, IN_DAYS, About, Days, Id, User, days_of, record_of
+from storage.base.values import (
+    HIDDEN,
+    IN_DAYS,
+    IN_DAYS_OR_NONE,
+    About,
+    Days,
+    Id,
+    User,
+    days_of,
+    record_of,
+)
 
 LeaveStatus = Literal["pending", "approved", "declined", "cancelled"]
 LEAVE_STATUSES: Final[tuple[LeaveStatus, ...]] = get_args(LeaveStatus)
@@ -25,6 +35,39 @@ AmendmentStatus = Literal["open", "approved", "declined", "withdrawn", "replaced
 AMENDMENT_STATUSES: Final[tuple[AmendmentStatus, ...]] = get_args(AmendmentStatus)
 
 HalfDay = Literal["am", "pm"]
+
+# Who gives a second approval, where no person is named: any other admin or owner.
+ADMINS: Final = "admins"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SecondApproval:
+    """Which leave of a type needs the approval of a second person, and who gives it."""
+
+    always: Annotated[bool, About(description="Whether all its leave needs it.")]
+    over_half_days: Annotated[
+        int | None,
+        Field(serialization_alias="over_days"),
+        IN_DAYS_OR_NONE,
+        About(description="Leave of more days than this needs it; null with `always`.", example=10),
+    ]
+    by: Annotated[
+        str,
+        About(description="`admins`, for any other admin or owner, or a person's id."),
+    ]
+
+    @property
+    def user_id(self) -> str | None:
+        """The person who gives it; None for admins and owners."""
+        return None if self.by == ADMINS else self.by
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Approval:
+    """An approval of leave that needs two."""
+
+    user_id: str
+    approved_at: datetime
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -61,7 +104,7 @@ class LeaveType:
     is_away: Annotated[
         bool,
         About(
-            description="False for work elsewhere, such as home office or training: nobody counts "
+            description="False for work elsewhere, such as home office or training: no one counts "
             "as out, and calendars show the time as free."
         ),
     ]
@@ -83,6 +126,10 @@ class LeaveType:
     ] = None
     # All that its leave has drawn on, by day; empty where that never changed.
     allowance_uses: Annotated[tuple[AllowanceUse, ...], HIDDEN] = ()
+    second_approval: Annotated[
+        SecondApproval | None,
+        About(description="Which of its leave needs a second approval; null for none."),
+    ] = None
     created_at: datetime
     updated_at: Annotated[datetime, HIDDEN]
     version: Annotated[int, HIDDEN]
@@ -98,6 +145,9 @@ class LeaveRequest:
     it took (storage/leave/interruptions).
     ``amendment_id`` is the open amendment of approved leave.
     ``cover_user_id`` is the colleague who covers for the person.
+    ``approvals`` are those of leave that needs two. ``first_approver_id`` gave the first approval
+    of what is, or was, undecided; ``second_approver_id`` is the person who gives the second, None
+    for admins and owners (storage/rules/second_approvals).
     """
 
     id: str
@@ -124,6 +174,9 @@ class LeaveRequest:
     interrupts: str | None = None
     amendment_id: str | None = None
     cover_user_id: str | None = None
+    approvals: tuple[Approval, ...] = ()
+    first_approver_id: str | None = None
+    second_approver_id: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -150,6 +203,7 @@ class Amendment:
     decision_reason: str | None = None
     assigns_cover: bool = False
     cancels: bool = False
+    approvals: tuple[Approval, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -244,6 +298,13 @@ class Reassignment:
     after: tuple[User, ...]
 
 
+class ApprovalRecord(TypedDict):
+    """An approval of leave that needs two."""
+
+    user_id: Id
+    approved_at: datetime
+
+
 class AmendmentRecord(TypedDict):
     """A change of approved leave that awaits a decision."""
 
@@ -260,6 +321,10 @@ class AmendmentRecord(TypedDict):
     ]
     requested_at: datetime
     requested_by: Id
+    approvals: Annotated[
+        list[ApprovalRecord],
+        About(description="The first approval, while it awaits a second one."),
+    ]
 
 
 class LeaveRequestRecord(TypedDict):
@@ -306,6 +371,13 @@ class LeaveRequestRecord(TypedDict):
     cover_user_id: Annotated[
         Id | None, About(description="The colleague who covers for the person.")
     ]
+    approvals: Annotated[
+        list[ApprovalRecord],
+        About(
+            description="The approvals of leave whose type needs two, in order; empty for other "
+            "leave. A pending request with one awaits the second."
+        ),
+    ]
 
 
 def leave_request_record(
@@ -320,11 +392,22 @@ def leave_request_record(
         value,
         total_days=days_of(value.total_half_days),
         amendment=None if amendment is None else amendment_record(amendment),
+        approvals=_approval_records(value.approvals),
     )
     return record
 
 
 def amendment_record(counted: CountedAmendment) -> AmendmentRecord:
-    total_days = days_of(counted.total_half_days)
-    record: AmendmentRecord = record_of(AmendmentRecord, counted.amendment, total_days=total_days)
+    record: AmendmentRecord = record_of(
+        AmendmentRecord,
+        counted.amendment,
+        total_days=days_of(counted.total_half_days),
+        approvals=_approval_records(counted.amendment.approvals),
+    )
     return record
+
+
+def _approval_records(approvals: tuple[Approval, ...]) -> list[ApprovalRecord]:
+    return [
+        {"user_id": approval.user_id, "approved_at": approval.approved_at} for approval in approvals
+    ]

@@ -27,7 +27,13 @@ from storage.base.allowance_values import (
 )
 from storage.base.calendar_values import HolidaySet
 from storage.base.event_values import Webhook
-from storage.base.leave_values import Amendment, LeaveRequest, LeaveType
+from storage.base.leave_values import (
+    Amendment,
+    Approval,
+    LeaveRequest,
+    LeaveType,
+    SecondApproval,
+)
 from storage.base.values import (
     ApiKey,
     ChannelDigest,
@@ -123,6 +129,17 @@ def _dated(value: type[Any]) -> Callable[[str | None], tuple[Any, ...]]:
     return read
 
 
+def _second_approval(text: str | None) -> SecondApproval | None:
+    return None if text is None else SecondApproval(**orjson.loads(text))
+
+
+def _approvals(text: str | None) -> tuple[Approval, ...]:
+    return tuple(
+        Approval(user_id=value["user_id"], approved_at=datetime.fromisoformat(value["approved_at"]))
+        for value in orjson.loads(text or "[]")
+    )
+
+
 def _terms(text: str) -> tuple[AllowanceTerms, ...]:
     return tuple(
         AllowanceTerms(
@@ -182,6 +199,8 @@ _CONVERTERS: Final[dict[Any, Callable[[Any], Any]]] = {
     tuple[AllowanceUse, ...]: _dated(AllowanceUse),
     tuple[AllowanceFigure, ...]: _figures,
     tuple[ProRata, ...]: _dated(ProRata),
+    tuple[Approval, ...]: _approvals,
+    SecondApproval | None: _second_approval,
 }
 
 
@@ -214,7 +233,7 @@ def _column(value: Any) -> Any:
         return milliseconds(value)
     if isinstance(value, date):
         return value.isoformat()
-    return json_text(value) if isinstance(value, (tuple, Employment)) else value
+    return json_text(value) if isinstance(value, (tuple, Employment, SecondApproval)) else value
 
 
 def columns_of(table: Any, value: type[DataclassInstance]) -> tuple[Any, ...]:

@@ -50,6 +50,8 @@ _SQLITE_STATISTICS = {
         "leaverequestrow_organisation_id_user_id_end_date": "1000000 10000 50 2",
         "leave_requests_decided": "900000 9000 100",
         "leave_requests_covered": "1000 100 2 1",
+        "leave_requests_first_approved": "1000 100 10",
+        "leave_requests_second_approved": "1000 100 20",
         "leave_requests_undecided": "1000 100 1 1",
     },
     "audit_entries": {

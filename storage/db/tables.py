@@ -272,6 +272,7 @@ class LeaveTypeRow(OwnedRow):
     # NULL for the default allowance, or for none if it does not deduct.
     allowance_id = IdField(null=True)
     allowance_uses = TextField(null=True)
+    second_approval = TextField(null=True)
 
     class Meta:
         table_name = "leave_types"
@@ -316,6 +317,11 @@ class LeaveRequestRow(OwnedRow):
     cover_user_id = IdField(null=True)
     # The closure that booked it, which may be deleted meanwhile.
     closure_id = IdField(null=True)
+    # The approvals of leave that needs two. Who gave the first one of what awaits the second, and
+    # the person who is to give it: NULL for admins and owners.
+    approvals = TextField(null=True)
+    first_approver_id = IdField(null=True)
+    second_approver_id = IdField(null=True)
 
     class Meta:
         table_name = "leave_requests"
@@ -343,6 +349,19 @@ add_index(
     "leave_requests_decided",
     "organisation_id decided_by",
     where="decided_by IS NOT NULL",
+)
+# And those that they approved first, or that await their second approval.
+add_index(
+    LeaveRequestRow,
+    "leave_requests_first_approved",
+    "organisation_id first_approver_id",
+    where="first_approver_id IS NOT NULL",
+)
+add_index(
+    LeaveRequestRow,
+    "leave_requests_second_approved",
+    "organisation_id second_approver_id",
+    where="second_approver_id IS NOT NULL",
 )
 # The leave that a person covers.
 add_index(
@@ -378,6 +397,7 @@ class AmendmentRow(OwnedRow):
     decision_reason = TextField(null=True)
     assigns_cover = FlagField(constraints=OFF)
     cancels = FlagField(constraints=OFF)
+    approvals = TextField(null=True)
 
     class Meta:
         table_name = "amendments"

@@ -1,10 +1,13 @@
 """Decisions on leave requests: approve, decline, and reverse within ten minutes.
 
+Leave that needs a second approval stays undecided after the first one.
+
 ``request_steps.apply`` writes what a decision sends: an event for webhooks and notifications.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Literal
@@ -12,6 +15,7 @@ from typing import Literal
 from storage.base import texts
 from storage.base.errors import (
     AmendmentEnded,
+    Conflict,
     Forbidden,
     InvalidTransition,
     NotFound,
@@ -19,8 +23,8 @@ from storage.base.errors import (
     Sentence,
 )
 from storage.base.ids import is_id
-from storage.base.leave_values import Amendment, LeaveRequest
-from storage.base.values import Caller
+from storage.base.leave_values import Amendment, Approval, LeaveRequest, LeaveType
+from storage.base.values import Caller, User
 from storage.db.database import Transaction
 from storage.leave import (
     drafts,
@@ -34,7 +38,7 @@ from storage.leave.drafts import Draft
 from storage.leave.request_steps import AMENDED, Requester
 from storage.outbox import organisation_config
 from storage.people import approvers
-from storage.rules import counted_days, lifecycle, request_rules
+from storage.rules import counted_days, lifecycle, request_rules, second_approvals
 
 Decision = Literal["approved", "declined"]
 
@@ -48,6 +52,15 @@ class NotYourApproval(Forbidden):
     title = "Others decide on this request."
     cure = "`GET /api/v1/approvals/pending` lists the requests that you may decide."
     sentence = Sentence("The request does not await your approval.")
+
+
+class SecondApprovalAwaited(Conflict):
+    """You gave this leave its first approval; it awaits the second one, by another person."""
+
+    code = "second_approval_awaited"
+    title = "You approved this already."
+    cure = "Wait for the second approval, or decline the leave."
+    sentence = Sentence("You approved this already. It awaits the approval of another person.")
 
 
 def approve(
@@ -65,8 +78,9 @@ def approve(
     and owners, approves it although the allowance or a rule of its type forbids it by now.
 
     By its approvers, admins and owners; never by its requester. Raises NotFound, OwnRequest,
-    NotYourApproval, InvalidTransition, OverlappingLeave, InsufficientAllowance or the errors of
-    ``checked_override``, and for an amendment the errors of a change; then nothing has changed.
+    NotYourApproval, InvalidTransition, OverlappingLeave, InsufficientAllowance,
+    SecondApprovalAwaited or the errors of ``checked_override``, and for an amendment the errors of
+    a change; then nothing has changed.
     """
     return _decide(
         tx,
@@ -178,7 +192,12 @@ def change_decision(
         name = request_steps.decider_name(tx, before, by)
         raise InvalidTransition(lifecycle.LIFECYCLE[action].done, before.status, name)
     after = replace(
-        before, status=to_status, decided_by=by.user_id, decided_at=now, decision_reason=reason
+        before,
+        status=to_status,
+        decided_by=by.user_id,
+        decided_at=now,
+        decision_reason=reason,
+        approvals=second_approvals.without_approval(before.approvals, by.user_id),
     )
     if to_status == "approved":
         counted_halves = drafts.recheck(tx, requester.config, requester.user, before)
@@ -187,6 +206,18 @@ def change_decision(
             counted_halves=counted_halves,
             total_half_days=counted_days.total_half_days(counted_halves),
         )
+        leave_type = requester.config.leave_types[after.leave_type_id]
+        waiting, seconds = _first_approval(tx, requester, after, leave_type, after.approvals, by=by)
+        after = _approved(after, leave_type, by=by, now=now)
+        if seconds:
+            action = "reverse_to_first_approval"
+            after = replace(
+                waiting,
+                status="pending",
+                decided_by=None,
+                decided_at=None,
+                approvals=after.approvals,
+            )
     if to_status == "declined":
         leave_rows.note_reversed_approval(tx, before.id, by=by, now=now)
     return request_steps.apply(
@@ -223,6 +254,8 @@ def _decide(
         if leave_rows.is_always_visible(before, by):
             raise NotYourApproval
         raise NotFound("leave request")
+    if second_approvals.is_awaited(before):
+        _check_second(tx, requester, before, action, by=by)
     override_reason = request_rules.checked_override(override_reason, user_id=before.user_id, by=by)
     if amendment is not None and before.amendment_id != amendment.id:
         ended = find_amendment(tx, amendment.id, by=by)
@@ -240,23 +273,117 @@ def _decide(
         decided_by=by.user_id,
         decided_at=now,
         decision_reason=reason,
+        approvals=second_approvals.without_approval(before.approvals, by.user_id),
     )
     if override_reason is not None:
         after = replace(after, override_reason=override_reason)
     if action == "approve":
+        leave_type = requester.config.leave_types[before.leave_type_id]
         # With the halves that were counted: of days that have passed, they no longer change.
         drafts.check_other_leave(
             tx,
             requester.config,
             requester.user,
-            requester.config.leave_types[before.leave_type_id],
+            leave_type,
             counted_days.span_of(before),
             before.counted_halves,
             before.id,
             is_override=after.override_reason is not None,
             is_booked=True,
         )
+        after = _approved(after, leave_type, by=by, now=now)
+        waiting, seconds = _first_approval(
+            tx, requester, before, leave_type, before.approvals, by=by
+        )
+        if seconds:
+            waiting = replace(
+                waiting, approvals=after.approvals, override_reason=after.override_reason
+            )
+            return request_steps.apply(
+                tx, "approve_first", before, waiting, requester, by=by, now=now
+            )
     return request_steps.apply(tx, action, before, after, requester, by=by, now=now)
+
+
+def _check_second(
+    tx: Transaction,
+    requester: Requester,
+    request: LeaveRequest,
+    action: Literal["approve", "decline"],
+    *,
+    by: Caller,
+) -> None:
+    """Check who decides on leave that has its first approval. The first approver may decline.
+
+    Raises NotYourApproval or SecondApprovalAwaited.
+    """
+    if action == "decline" and second_approvals.may_decline(request, by.user_id):
+        return
+    is_first = request.first_approver_id == by.user_id
+    if by.is_admin and not is_first:
+        return
+    seconds = approvers.second_of(tx, by.organisation_id, [request], today=requester.today)
+    if by.user_id in {user.id for user in seconds[request.id]}:
+        return
+    if is_first:
+        raise SecondApprovalAwaited
+    raise NotYourApproval
+
+
+def _first_approval(
+    tx: Transaction,
+    requester: Requester,
+    request: LeaveRequest,
+    leave_type: LeaveType,
+    approvals: Sequence[Approval],
+    *,
+    by: Caller,
+) -> tuple[LeaveRequest, list[User]]:
+    """The request with the caller as its first approver, and those who give the second approval.
+
+    None give it if it needs no other approval than the caller's, or if no one else could. The
+    approvals are those so far of the request or of its amendment, which has that leave type.
+    """
+    needed = leave_type.second_approval
+    if second_approvals.is_awaited(request):
+        return request, []
+    if needed is None or not second_approvals.needs_another(
+        leave_type, request.total_half_days, approvals, by.user_id
+    ):
+        return request, []
+    waiting = replace(request, first_approver_id=by.user_id, second_approver_id=needed.user_id)
+    seconds = approvers.second_after(tx, by.organisation_id, waiting, today=requester.today)
+    return waiting, seconds
+
+
+def _approved(
+    request: LeaveRequest, leave_type: LeaveType, *, by: Caller, now: datetime
+) -> LeaveRequest:
+    """The request with the caller's approval, which only leave that needs two keeps."""
+    if not request.approvals and not second_approvals.is_needed(
+        leave_type, request.total_half_days
+    ):
+        return request
+    approvals = second_approvals.with_approval(request.approvals, by.user_id, now)
+    return replace(request, approvals=approvals)
+
+
+def take_back_approval(
+    tx: Transaction, request_id: str, *, by: Caller, now: datetime
+) -> LeaveRequest:
+    """Take back the caller's first approval of a request that awaits the second one.
+
+    For ten minutes; the request awaits its first approval again. Raises NotFound, NotYourApproval
+    or InvalidTransition; then nothing has changed.
+    """
+    requester, before = request_steps.lock_request(tx, request_id, by=by, now=now)
+    request_steps.check_transition(tx, "take_back", before, by)
+    if not second_approvals.may_decline(before, by.user_id):
+        raise NotYourApproval
+    if not second_approvals.may_take_back(before, by.user_id, now):
+        raise InvalidTransition(lifecycle.LIFECYCLE["take_back"].done, before.status)
+    after = second_approvals.voided(before)
+    return request_steps.apply(tx, "take_back", before, after, requester, by=by, now=now)
 
 
 def apply_amendment(
@@ -270,7 +397,8 @@ def apply_amendment(
 ) -> LeaveRequest:
     """Apply the open amendment, which is checked again as a change that its requester makes now.
 
-    One that cancels the leave cancels it, unless days of it have passed.
+    One that cancels the leave cancels it, unless days of it have passed. Leave that needs a second
+    approval as it would be stays as it is after the first one; cancelling needs no second one.
 
     The caller has locked the request and checked who decides. Raises InvalidInput (``past_days``
     for days that have passed meanwhile), OverlappingLeave or InsufficientAllowance; then nothing
@@ -329,6 +457,18 @@ def apply_amendment(
     )
     if refusals:
         raise refusals[0]
+    waiting, seconds = _first_approval(
+        tx, requester, after, assessment.leave_type, amendment.approvals, by=by
+    )
+    if seconds:
+        waiting = replace(
+            before,
+            first_approver_id=waiting.first_approver_id,
+            second_approver_id=waiting.second_approver_id,
+        )
+        return leave_changes.approve_first(
+            tx, requester, waiting, amendment, seconds, by=by, now=now
+        )
     after = request_steps.apply(
         tx,
         "amend",

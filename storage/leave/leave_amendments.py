@@ -16,6 +16,7 @@ from storage.base.errors import (
 from storage.base.leave_values import (
     Amendment,
     AmendmentStatus,
+    Approval,
     CountedAmendment,
     LeaveRequest,
     LeaveRequestRecord,
@@ -79,6 +80,19 @@ def end(
     tx.update(
         AmendmentRow,
         {"status": status, "decided_by": by_id, "decided_at": now, "decision_reason": reason},
+        organisation_id=organisation_id,
+        id=amendment_id,
+        status="open",
+    )
+
+
+def approve_first(
+    tx: Transaction, organisation_id: str, amendment_id: str, approvals: Sequence[Approval]
+) -> None:
+    """Record the first approval of an open amendment that needs a second one."""
+    tx.update(
+        AmendmentRow,
+        {"approvals": rows.json_text(approvals)},
         organisation_id=organisation_id,
         id=amendment_id,
         status="open",

@@ -17,10 +17,12 @@ from storage.base.errors import (
     InvalidTransition,
     NotFound,
 )
+from storage.base.event_values import LeaveEventType
 from storage.base.ids import is_id, new_id
 from storage.base.leave_values import Amendment, LeaveRequest
 from storage.base.values import Caller, User
 from storage.db.database import Transaction
+from storage.db.tables import ReminderRow
 from storage.leave import (
     cover_notices,
     drafts,
@@ -33,13 +35,14 @@ from storage.leave.drafts import Assessment, Draft
 from storage.leave.request_steps import Requester
 from storage.outbox import notification_outbox, organisation_config, webhook_outbox
 from storage.outbox.organisation_config import OrganisationConfig
-from storage.rules import lifecycle
+from storage.rules import lifecycle, second_approvals
 from storage.rules.lifecycle import Effect
 
 _Event = Literal[
     "leave_request.amendment_requested",
     "leave_request.amendment_declined",
     "leave_request.amendment_withdrawn",
+    "leave_request.approval_given",
 ]
 _PROPOSED: Final = (
     "leave_type_id",
@@ -96,6 +99,37 @@ def request_amendment(
         before,
         requester,
         (open_one, amendment),
+        approvers=approvers,
+        by=by,
+        now=now,
+    )
+
+
+def approve_first(
+    tx: Transaction,
+    requester: Requester,
+    waiting: LeaveRequest,
+    amendment: Amendment,
+    approvers: Iterable[User],
+    *,
+    by: Caller,
+    now: datetime,
+) -> LeaveRequest:
+    """Record the first approval of the open amendment, and ask its second approvers.
+
+    ``waiting`` is the request with the first approver, and who gives the second approval.
+    """
+    approved = replace(
+        amendment, approvals=second_approvals.with_approval(amendment.approvals, by.user_id, now)
+    )
+    leave_amendments.approve_first(tx, by.organisation_id, amendment.id, approved.approvals)
+    tx.delete(ReminderRow, organisation_id=by.organisation_id, leave_request_id=waiting.id)
+    return _save(
+        tx,
+        "leave_request.approval_given",
+        waiting,
+        requester,
+        (amendment, approved),
         approvers=approvers,
         by=by,
         now=now,
@@ -171,6 +205,8 @@ def audited(amendment: Amendment | None, reason: str | None = None) -> dict[str,
     shown: dict[str, object] = {name: getattr(amendment, name) for name in _PROPOSED}
     if amendment.cancels:
         shown["cancels"] = True
+    if amendment.approvals:
+        shown["approvals"] = amendment.approvals
     return {"amendment_id": amendment.id, **shown}
 
 
@@ -198,14 +234,20 @@ def _save(
         updated_at=now,
         version=before.version + 1,
     )
+    if amendment is None or not amendment.approvals:
+        after = replace(after, first_approver_id=None, second_approver_id=None)
     changes = audited(amendments[0]), audited(amendment, reason)
     if not leave_rows.save_amendment_only(tx, event, before, after, changes, by=by, now=now):
         raise InvalidTransition("changed", before.status)
     counted = None
     if amendment is not None:
         counted = leave_amendments.counted(config, requester.user, after, amendment)
+    # Receivers read of a first approval that the amendment has changed.
+    webhook_event: LeaveEventType = (
+        "leave_request.updated" if event == "leave_request.approval_given" else event
+    )
     webhook_outbox.enqueue(
-        tx, event, after, counted, requester=requester.user, config=config, now=now
+        tx, webhook_event, after, counted, requester=requester.user, config=config, now=now
     )
     notification_outbox.notify(tx, event, after, by=by, approvers=approvers, config=config, now=now)
     return after

@@ -41,7 +41,7 @@ from storage.outbox import audit, notification_outbox, organisation_config
 from storage.outbox.organisation_config import OrganisationConfig
 from storage.people import approval_rule, approvers, employment_by_date, people_lists, slack_syncs
 from storage.people.people_lists import MAX_OPTIONS
-from storage.rules import counted_days, request_rules, roles
+from storage.rules import counted_days, request_rules, roles, second_approvals
 from storage.rules.counted_days import NOTHING, Span
 
 
@@ -170,7 +170,18 @@ def edit(
         after = replace(after, override_reason=override_reason)
     if after == before:
         return before
-    return request_steps.apply(tx, "edit", before, after, requester, by=by, now=now)
+    after = second_approvals.after_edit(before, after)
+    is_void = after.first_approver_id != before.first_approver_id
+    return request_steps.apply(
+        tx,
+        "edit",
+        before,
+        after,
+        requester,
+        by=by,
+        now=now,
+        notification="leave_request.approval_taken_back" if is_void else None,
+    )
 
 
 def _may_override(request: LeaveRequest, by: Caller) -> bool:
@@ -232,6 +243,7 @@ def create(
         today=requester.today,
         is_override=override_reason is not None,
     )
+    check_recordable_days(assessment, by=by)
     request = new_request(draft, assessment, user_id, now=now)
     request = replace(request, recorded_by=by.user_id, override_reason=override_reason)
     request_steps.add(tx, request, requester, by=by, now=now)
@@ -333,6 +345,14 @@ def check_recordable_person(tx: Transaction, user: User, *, by: Caller, today: d
 def check_recordable_type(leave_type: LeaveType, *, by: Caller) -> None:
     """Raises LeaveTypeNotRecordable."""
     if not roles.may_record_type(leave_type, by=by):
+        raise LeaveTypeNotRecordable(leave_type.name)
+
+
+def check_recordable_days(assessment: Assessment, *, by: Caller) -> None:
+    """Raises LeaveTypeNotRecordable for leave that needs a second approval, unless of admins."""
+    leave_type = assessment.leave_type
+    total_half_days = counted_days.total_half_days(assessment.counted_halves)
+    if not by.is_admin and second_approvals.is_needed(leave_type, total_half_days):
         raise LeaveTypeNotRecordable(leave_type.name)
 
 

@@ -89,6 +89,8 @@ def save_amendment_only(
         request_id=before.id,
         version_before=before.version,
         amendment_id=after.amendment_id,
+        first_approver_id=after.first_approver_id,
+        second_approver_id=after.second_approver_id,
         version=after.version,
         updated_at=after.updated_at,
     )
@@ -230,6 +232,8 @@ def _record(
 
 def _audited(request: LeaveRequest) -> dict[str, object]:
     shown = {name: value for name, value in as_dict(request).items() if name not in _NOT_AUDITED}
+    if not request.approvals:
+        del shown["approvals"]
     return shown | {"total_days": days_of(request.total_half_days)}
 
 
@@ -238,6 +242,7 @@ _NOT_AUDITED: Final = frozenset(
     {
         *("id", "version", "created_at", "updated_at", "decided_by", "decided_at", "cancelled_at"),
         *("counted_halves", "total_half_days"),
+        *("first_approver_id", "second_approver_id"),
     }
 )
 
@@ -259,6 +264,8 @@ def _save_amendment(
     request_id: Param[str],
     version_before: Param[int],
     amendment_id: Param[str | None],
+    first_approver_id: Param[str | None],
+    second_approver_id: Param[str | None],
     version: Param[int],
     updated_at: Param[datetime],
 ) -> Update:
@@ -266,6 +273,8 @@ def _save_amendment(
     return leave.update(
         {
             leave.amendment_id: amendment_id,
+            leave.first_approver_id: first_approver_id,
+            leave.second_approver_id: second_approver_id,
             leave.version: version,
             leave.updated_at: updated_at,
             leave.hidden_versions: fn.COALESCE(leave.hidden_versions, 0) + 1,

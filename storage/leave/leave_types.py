@@ -15,9 +15,9 @@ from storage.base.errors import CodeTaken, Conflict, InvalidInput, NotFound, Sen
 from storage.base.event_values import AuditAction
 from storage.base.fields import Checked
 from storage.base.ids import new_id
-from storage.base.leave_values import LeaveType
+from storage.base.leave_values import LeaveType, SecondApproval
 from storage.base.texts import slug_of
-from storage.base.values import Caller, local_day
+from storage.base.values import Caller, local_day, record
 from storage.db import locks, pages, rows
 from storage.db.compiled import Param, Table, compiled
 from storage.db.database import DuplicateRow, Transaction
@@ -26,7 +26,7 @@ from storage.db.tables import AmendmentRow, LeaveRequestRow, LeaveTypeRow
 from storage.leave import card_refreshes
 from storage.outbox import audit, organisation_config
 from storage.outbox.organisation_config import OrganisationConfig
-from storage.people import allowance_terms, people_changes
+from storage.people import allowance_terms, people_changes, people_rows
 from storage.rules import dated, leave_type_fields, roles
 
 # Typed text is compared with the names of all types in use.
@@ -75,6 +75,7 @@ def create(
     locks.organisation(tx, by.organisation_id)
     config = organisation_config.of_organisation(tx, by.organisation_id)
     drawn_on = _drawn_on(config, values, config.default_allowance_id)
+    _check_second_approver(tx, None, values.get("second_approval"), by=by)
     leave_type = LeaveType(
         **{**leave_type_fields.DEFAULTS, **values}
         | {"allowance_id": drawn_on, "deducts_allowance": drawn_on is not None},
@@ -132,6 +133,7 @@ def update(
     allowance_terms.check_effective_from(effective_from or today, today)
     after = _drawing(config, before, values, effective_from or today)
     after = replace(after, **values)
+    _check_second_approver(tx, before.second_approval, after.second_approval, by=by)
     if after == before:
         return config.leave_type_as_of(before, today)
     if _may_clash(before, after):
@@ -203,6 +205,21 @@ def _drawn_on(config: OrganisationConfig, values: Checked, drawn_before: str | N
             "There is no allowance with this id in use. GET /api/v1/allowances lists them.",
         )
     return chosen
+
+
+def _check_second_approver(
+    tx: Transaction, before: SecondApproval | None, after: SecondApproval | None, *, by: Caller
+) -> None:
+    """Raises InvalidInput unless a newly named person exists and is not archived."""
+    user_id = None if after is None else after.user_id
+    if user_id is None or (before is not None and before.user_id == user_id):
+        return
+    user = people_rows.find(tx, by.organisation_id, user_id)
+    field = "second_approval/by"
+    if user is None:
+        raise InvalidInput.of(field, "unknown_user", "There is no such user.")
+    if user.status == "archived":
+        raise InvalidInput.of(field, "person_archived", "This person is archived.")
 
 
 def delete(tx: Transaction, leave_type_id: str, *, by: Caller, now: datetime) -> LeaveType | None:
@@ -327,10 +344,15 @@ def _record(
     by: Caller,
     now: datetime,
 ) -> None:
-    audit.record_value(
-        tx, action, "leave_type", before, after, leave_type_fields.CHECKS, by=by, now=now
-    )
+    audit.record_shown(tx, action, "leave_type", before, after, _audited, by=by, now=now)
     organisation_config.changed(tx, by.organisation_id)
+
+
+def _audited(leave_type: LeaveType) -> dict[str, object]:
+    shown = {name: getattr(leave_type, name) for name in leave_type_fields.CHECKS}
+    if leave_type.second_approval is not None:
+        shown["second_approval"] = record(leave_type.second_approval)
+    return shown
 
 
 @compiled

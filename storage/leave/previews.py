@@ -169,6 +169,11 @@ def preview(
     leave_type = config.leave_types.get(draft.leave_type_id)
     if is_recorded and leave_type is not None and not roles.may_record_type(leave_type, by=by):
         errors.insert(0, LeaveTypeNotRecordable(leave_type.name))
+    elif is_recorded and assessment is not None:
+        try:
+            leave_requests.check_recordable_days(assessment, by=by)
+        except LeaveTypeNotRecordable as refusal:
+            errors.insert(0, refusal)
     if assessment is None:
         return Preview(
             user=user,

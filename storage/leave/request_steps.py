@@ -14,19 +14,19 @@ from zoneinfo import ZoneInfo
 from peewee import Select, fn
 
 from storage.base.errors import InsufficientRole, InvalidTransition, NotFound
-from storage.base.event_values import LeaveEventType, NotificationEvent
+from storage.base.event_values import AuditAction, LeaveEventType, NotificationEvent
 from storage.base.ids import is_id
 from storage.base.leave_values import Amendment, LeaveRequest, LeaveType
 from storage.base.values import Caller, User, field_names, local_day
 from storage.db import locks, rows
 from storage.db.compiled import Engine, Expr, Param, compiled_per_engine
 from storage.db.database import Row, Transaction
-from storage.db.tables import LeaveRequestRow, OrganisationRow, UserRow
+from storage.db.tables import LeaveRequestRow, OrganisationRow, ReminderRow, UserRow
 from storage.leave import card_refreshes, cover_notices, covers, leave_amendments, leave_rows
 from storage.outbox import notification_outbox, organisation_config, webhook_outbox
 from storage.outbox.organisation_config import OrganisationConfig
 from storage.people import approval_rule, approvers, people_rows
-from storage.rules import lifecycle
+from storage.rules import lifecycle, second_approvals
 
 # Why a step was taken: an approver approved the amendment.
 AMENDED: Final = "amendment_approved"
@@ -95,13 +95,28 @@ _EVENTS: Mapping[lifecycle.Action, LeaveEventType] = {
     "interrupt": "leave_request.updated",
     "reverse_to_approved": "leave_request.approved",
     "reverse_to_declined": "leave_request.declined",
+    # Receivers learn of approvals that are not final as of other changes of pending requests.
+    "approve_first": "leave_request.updated",
+    "take_back": "leave_request.updated",
+    "reverse_to_first_approval": "leave_request.updated",
+}
+# What the audit trail has, where it differs from the event.
+_AUDITED: Mapping[lifecycle.Action, AuditAction] = {
+    "approve_first": "leave_request.approval_given",
+    "take_back": "leave_request.approval_taken_back",
+    "reverse_to_first_approval": "leave_request.approval_given",
 }
 # The requester's notification, where it differs from the event.
 _NOTIFICATIONS: Mapping[lifecycle.Action, NotificationEvent] = {
     "amend": "leave_request.amendment_approved",
     "reverse_to_approved": "leave_request.decision_changed",
     "reverse_to_declined": "leave_request.decision_changed",
+    "approve_first": "leave_request.approval_given",
+    "take_back": "leave_request.approval_taken_back",
+    "reverse_to_first_approval": "leave_request.approval_given",
 }
+# After these, approvers are asked.
+_ASKS: Final = frozenset(("edit", "approve_first", "take_back", "reverse_to_first_approval"))
 
 
 def apply(
@@ -127,7 +142,8 @@ def apply(
     """
     after = replace(after, updated_at=now, version=before.version + 1, amendment_id=None)
     event = _EVENTS[action]
-    if not leave_rows.save(tx, event, before, after, by=by, now=now, why=why):
+    audited = _AUDITED.get(action, event)
+    if not leave_rows.save(tx, audited, before, after, by=by, now=now, why=why):
         raise InvalidTransition(lifecycle.LIFECYCLE[action].done, before.status)
     known = before
     if before.amendment_id is not None:
@@ -144,7 +160,10 @@ def apply(
     webhook_outbox.enqueue(
         tx, event, after, requester=requester.user, config=requester.config, now=now
     )
-    recipients = card_recipients(tx, requester) if action == "edit" else []
+    if after.status == "pending" and after.first_approver_id != before.first_approver_id:
+        # Other people decide from now on, and are reminded from then on.
+        tx.delete(ReminderRow, organisation_id=by.organisation_id, leave_request_id=after.id)
+    recipients = card_recipients(tx, requester, after) if action in _ASKS else []
     notification = notification or _NOTIFICATIONS.get(action, event)
     notification_outbox.notify(
         tx, notification, after, by=by, approvers=recipients, config=requester.config, now=now
@@ -235,11 +254,20 @@ def refresh_cards(
     card_refreshes.leave_changed(tx, [(before, after)], config=requester.config, now=now)
 
 
-def card_recipients(tx: Transaction, requester: Requester) -> list[User]:
-    """The approvers who get the request's card in Slack; empty without a workspace."""
-    if not requester.config.is_in_slack:
+def card_recipients(
+    tx: Transaction, requester: Requester, request: LeaveRequest | None = None
+) -> list[User]:
+    """The approvers who get the request's card in Slack; empty without a workspace.
+
+    Those of the request's second approval, if it awaits that.
+    """
+    config = requester.config
+    if not config.is_in_slack:
         return []
-    return approvers_of(tx, requester)
+    if request is None or not second_approvals.is_awaited(request):
+        return approvers_of(tx, requester)
+    seconds = approvers.second_of(tx, config.organisation.id, [request], today=requester.today)
+    return seconds[request.id]
 
 
 def approvers_of(tx: Transaction, requester: Requester) -> list[User]:

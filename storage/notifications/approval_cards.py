@@ -26,7 +26,7 @@ from storage.outbox.organisation_config import OrganisationConfig
 from storage.people import approval_rule, approvers, colleagues, employment_by_date, people_rows
 from storage.people.approvers import MAX_APPROVERS
 from storage.people.colleagues import ColleagueOff
-from storage.rules import counted_days, lifecycle
+from storage.rules import counted_days, lifecycle, second_approvals
 from storage.rules.lifecycle import CancelEffect
 
 
@@ -178,6 +178,9 @@ class ApprovalCard:
     ``told`` is what the viewer may know of leave that was approved at once, ``told_names`` are the
     approvers who were told of it. ``next_end`` of the viewer's own sick leave is its last day if it
     goes on.
+    ``first_approver_name`` is set while the second approval is awaited, ``second_approver_name``
+    too if a person gives it, not any admin. ``may_decline`` and ``may_take_back``: the viewer gave
+    the first approval, and may still decline or take the approval back.
     """
 
     request: LeaveRequest
@@ -205,6 +208,10 @@ class ApprovalCard:
     told_names: tuple[str, ...] = ()
     next_end: date | None = None
     today: date = date.min
+    first_approver_name: str | None = None
+    second_approver_name: str | None = None
+    may_decline: bool = False
+    may_take_back: bool = False
 
     @property
     def open_amendment(self) -> CardAmendment | None:
@@ -260,6 +267,7 @@ def cards(
         request.decided_by,
         request.recorded_by,
         request.cover_user_id,
+        request.first_approver_id,
         cancelled_by,
         None if newest is None else newest.decided_by,
     )
@@ -280,6 +288,8 @@ def cards(
         # An amendment that was decided later makes the decision final.
         and not (newest and leave_amendments.is_decided(tx, organisation_id, request))
     )
+    awaits_second = second_approvals.is_awaited(request)
+    named = [user for user in pending_approvers if user.id == request.second_approver_id]
     told_approvers: list[User] = []
     if requester.id in viewer_ids and lifecycle.is_approved_at_once(request):
         told_approvers = approvers_told(tx, organisation_id, request, today)
@@ -308,6 +318,8 @@ def cards(
         amendment=amendment,
         told_names=tuple(approver.name for approver in told_approvers),
         today=today,
+        first_approver_name=name_of(request.first_approver_id) if awaits_second else None,
+        second_approver_name=named[0].name if awaits_second and named else None,
     )
     found: dict[str, ApprovalCard] = {}
     for viewer in (people[viewer_id] for viewer_id in viewer_ids if viewer_id in people):
@@ -317,6 +329,8 @@ def cards(
             viewer=viewer,
             may_decide=_may_decide(tx, organisation_id, request, viewer, pending_approvers, today),
             may_reverse=is_reversible and _may_reverse(tx, organisation_id, request, viewer, today),
+            may_decline=second_approvals.may_decline(request, viewer.id),
+            may_take_back=second_approvals.may_take_back(request, viewer.id, now),
             timezone=viewer.timezone or shared.timezone,
             cancel_effect=_cancel_effect(tx, config, request, today) if is_own else None,
             told=told_to(tx, config, request, viewer, today),
@@ -351,6 +365,8 @@ def _may_decide(
         return True
     if viewer.role not in ("admin", "owner") and len(pending_approvers) < MAX_APPROVERS:
         return False
+    if second_approvals.is_awaited(request):
+        return _is_admin(viewer) and viewer.id != request.first_approver_id
     return approvers.may_decide(
         tx, organisation_id, request.id, viewer.id, is_admin=_is_admin(viewer), today=today
     )

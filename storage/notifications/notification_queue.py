@@ -151,6 +151,8 @@ _DECISION_EVENTS: Final = (
     "leave_request.created",
     "leave_request.updated",
     "leave_request.amendment_requested",
+    "leave_request.approval_given",
+    "leave_request.approval_taken_back",
     "leave_request.rerouted",
 )
 

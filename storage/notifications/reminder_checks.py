@@ -13,7 +13,8 @@ from typing import Final
 
 from peewee import Select, fn
 
-from storage.base.values import Caller, User, local_day
+from storage.base.leave_values import LeaveRequest
+from storage.base.values import Caller, User, field_names, local_day
 from storage.db import rows
 from storage.db.compiled import (
     Engine,
@@ -55,14 +56,18 @@ def escalate(
         for request in map(rows.leave_request, request_rows)
         if lifecycle.is_undecided(request)
     ]
-    chains = approvers.chains(tx, organisation_id, set(unanswered.values()), today=today)
+    seconds = approvers.second_chains(tx, organisation_id, requests, today=today)
+    firsts = {each.user_id for each in requests if each.id not in seconds}
+    chains = approvers.chains(tx, organisation_id, firsts, today=today) if firsts else {}
     assigned: dict[str, set[str]] = defaultdict(set)
     for row in tx.select(
         ReminderRow, organisation_id=organisation_id, leave_request_id=sorted(unanswered)
     ):
         assigned[row.leave_request_id].add(row.user_id)
     added = {
-        request.id: next_level(chains.get(request.user_id, []), assigned[request.id])
+        request.id: next_level(
+            seconds.get(request.id) or chains.get(request.user_id, []), assigned[request.id]
+        )
         for request in requests
     }
     added = {request_id: user_ids for request_id, user_ids in added.items() if user_ids}
@@ -129,8 +134,12 @@ class _DueReminder:
     is_undecided: bool
     decided_at: datetime | None
     is_next_step: bool
-    requester_id: str
+    request: LeaveRequest
     approver: User
+
+    @property
+    def requester_id(self) -> str:
+        return self.request.user_id
 
     @property
     def key(self) -> tuple[str, str]:
@@ -193,9 +202,8 @@ def _check(
     organisation_id = config.organisation.id
     today = local_day(now, config.organisation.timezone)
     approvers_by_id = {reminder.approver.id: reminder.approver for reminder in pending}
-    assigned = approvers.of_people(
-        tx, organisation_id, {reminder.requester_id for reminder in pending}, today=today
-    )
+    requests = {reminder.request_id: reminder.request for reminder in pending}
+    assigned = approvers.of_requests(tx, organisation_id, requests.values(), today=today)
     counts: dict[str, int] = dict(
         tx.all(_counts, organisation_id=organisation_id, user_ids=sorted(approvers_by_id))
     )
@@ -208,7 +216,7 @@ def _check(
     for reminder in pending:
         approver_id = reminder.approver.id
         is_assigned = reminder.is_next_step or approver_id in {
-            user.id for user in assigned.get(reminder.requester_id, ())
+            user.id for user in assigned[reminder.request_id]
         }
         worktime = worktimes_of[approver_id]
         if is_assigned:
@@ -291,6 +299,12 @@ def _key(organisation_id: str, reminder: _DueReminder) -> dict[str, str]:
     }
 
 
+# Requests and people share names of columns.
+_PREFIX: Final = "request_"
+_REQUEST_FIELDS: Final = field_names(LeaveRequest)
+_request: Final = rows.mapper(LeaveRequest, prefix=_PREFIX)
+
+
 def _due_reminder(row: Row) -> _DueReminder:
     return _DueReminder(
         request_id=row.leave_request_id,
@@ -300,7 +314,7 @@ def _due_reminder(row: Row) -> _DueReminder:
         is_undecided=bool(row.is_undecided),
         decided_at=rows.instant_or_none(row.decided_at),
         is_next_step=bool(row.is_next_step),
-        requester_id=row.requester_id,
+        request=_request(row),
         approver=rows.user(row),
     )
 
@@ -318,7 +332,7 @@ def _due(
             rows.is_undecided(LeaveRequestRow).alias("is_undecided"),
             LeaveRequestRow.decided_at,
             ReminderRow.is_next_step,
-            LeaveRequestRow.user_id.alias("requester_id"),
+            *(getattr(LeaveRequestRow, name).alias(_PREFIX + name) for name in _REQUEST_FIELDS),
             *rows.USER,
         )
         .join(

@@ -41,6 +41,8 @@ NotificationKind = Literal[
 NOTIFICATIONS: Final = "notifications"
 # The reversal window of a decision has ended: its button is removed.
 REVERSAL_WINDOW_ENDED: Final = "leave_request.settled"
+# The first of two approvals was given; until the window ends, it can be taken back.
+FIRST_APPROVAL: Final = "leave_request.approval_given"
 REMINDER: Final = "approval.reminder"
 # The requester's message shows other days; they get no new one.
 OWN_REFRESH: Final = "own_message.refresh"
@@ -91,7 +93,8 @@ def notify(
         notification_row(organisation_id, kind, user_id, request.id, event_type, now)
         for kind, user_id in people
     ]
-    if lifecycle.is_reversible(request, now):
+    is_first_approval = event_type == FIRST_APPROVAL and request.status == "pending"
+    if is_first_approval or lifecycle.is_reversible(request, now):
         # The button that reverses the decision is removed at the end of its window.
         window_ends_at = now + lifecycle.REVERSAL_WINDOW
         rows += [

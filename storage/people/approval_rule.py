@@ -121,6 +121,57 @@ def _potential_requesters(organisation_id: Expr, viewer_id: Expr) -> Expr:
     return reports.union_all(members).union_all(peers)
 
 
+def is_second_approver(candidate: Expr, request: Expr, today: Expr) -> Expr:
+    """Whether the candidate gives the second approval of a request that has the first one.
+
+    As `second_approvals.approvers`; the first approver decides if no one else can any more.
+    ``candidate`` is an alias of users, ``request`` the table of leave requests or its alias.
+    """
+    named, other = UserRow.alias(), UserRow.alias()
+
+    def could(user: Expr) -> Expr:
+        return (
+            (user.organisation_id == request.organisation_id)
+            & is_reachable_sql(user)
+            & (user.id != request.user_id)
+            & (user.id != request.first_approver_id)
+        )
+
+    has_present_named = fn.EXISTS(
+        named.select(named.id).where(
+            named.id == request.second_approver_id, could(named), ~is_away(named, today)
+        )
+    )
+    has_other = fn.EXISTS(
+        other.select(other.id).where(
+            could(other), (other.id == request.second_approver_id) | _is_admin(other)
+        )
+    )
+    is_named = candidate.id == request.second_approver_id
+    is_first = candidate.id == request.first_approver_id
+    return (could(candidate) & (is_named | (_is_admin(candidate) & ~has_present_named))) | (
+        is_first & is_reachable_sql(candidate) & ~has_other
+    )
+
+
+def second_candidates(organisation_id: Expr, user_ids: Expr, today: Expr) -> Select:
+    """These people and all admins and owners who can decide, with ``is_away``; these first."""
+    is_among = any_of(UserRow.id, user_ids)
+    return (
+        UserRow.select(*rows.USER, is_away(UserRow, today).alias("is_away"))
+        .where(
+            UserRow.organisation_id == organisation_id,
+            is_reachable_sql(UserRow),
+            _is_admin(UserRow) | is_among,
+        )
+        .order_by(Case(None, ((is_among, SQL("0")),), SQL("1")), UserRow.id)
+    )
+
+
+def _is_admin(user: Expr) -> Expr:
+    return user.role.in_(("admin", "owner"))
+
+
 def is_away(user: Expr, today: Expr) -> Expr:
     leave = LeaveRequestRow.alias()
     return fn.EXISTS(

@@ -9,15 +9,18 @@ Undecided requests are pending ones, and approved ones with an open amendment. T
 the approval chain and by escalation (``_escalated``). Decisions, buttons and lists use these two
 expressions. Admins and owners may decide on every request, but their lists have only the requests
 that are assigned to them.
+
+Leave that needs a second approval is assigned to its second approvers once it has the first one
+(``storage/rules/second_approvals``), and escalated to admins and owners.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import date
 from typing import Final
 
-from peewee import Select
+from peewee import Select, fn
 
 from storage.base.leave_values import LeaveRequest
 from storage.base.values import Caller, User
@@ -26,6 +29,8 @@ from storage.db.compiled import Expr, Param, compiled
 from storage.db.database import Transaction
 from storage.db.tables import LeaveRequestRow, ReminderRow, UserRow
 from storage.people import approval_rule
+from storage.rules import second_approvals
+from storage.rules.second_approvals import Candidate
 
 # Bounds the messages that one request causes.
 MAX_APPROVERS: Final = 50
@@ -216,7 +221,11 @@ def may_decide(
     is_admin: bool,
     today: date,
 ) -> bool:
-    """Whether the person may decide on the request; the caller excludes own requests."""
+    """Whether the person may decide on the request; the caller excludes own requests.
+
+    Of leave that has its first approval, its approvers and its first approver still see it, and
+    after the decision its second approver: whether they decide says `second_of`.
+    """
     if is_admin or user_id is None:
         return is_admin
     row = tx.first(
@@ -248,8 +257,10 @@ def of_request(
     tx: Transaction, organisation_id: str, request: LeaveRequest, *, today: date
 ) -> list[User]:
     """The approvers of a pending request, at most 50 of each kind: assigned, then by escalation."""
-    assigned = of_person(tx, organisation_id, request.user_id, today=today)
+    assigned = of_requests(tx, organisation_id, [request], today=today).get(request.id, [])
     approver_ids = {user.id for user in assigned}
+    if second_approvals.is_awaited(request):
+        approver_ids.add(str(request.first_approver_id))
     escalated = tx.all(
         _escalated_users,
         organisation_id=organisation_id,
@@ -260,30 +271,169 @@ def of_request(
     return assigned + [user for user in users if user.id not in approver_ids]
 
 
+def of_requests(
+    tx: Transaction,
+    organisation_id: str,
+    requests: Iterable[LeaveRequest],
+    *,
+    today: date,
+    absent_id: str | None = None,
+) -> dict[str, list[User]]:
+    """The approvers of each undecided request, by its id, without those by escalation."""
+    requests = list(requests)
+    seconds = second_of(tx, organisation_id, requests, today=today, absent_id=absent_id)
+    firsts = [request for request in requests if request.id not in seconds]
+    chain = of_people(
+        tx,
+        organisation_id,
+        {request.user_id for request in firsts},
+        today=today,
+        absent_id=absent_id,
+    )
+    return seconds | {request.id: chain.get(request.user_id, []) for request in firsts}
+
+
+def second_of(
+    tx: Transaction,
+    organisation_id: str,
+    requests: Iterable[LeaveRequest],
+    *,
+    today: date,
+    absent_id: str | None = None,
+) -> dict[str, list[User]]:
+    """The second approvers of those requests that await them, by id, each ordered by id.
+
+    The first approver decides if no one else can any more.
+    """
+    awaiting = [request for request in requests if second_approvals.is_awaited(request)]
+    candidates = _second_candidates_of(tx, organisation_id, awaiting, today, absent_id)
+    return {
+        request.id: _second_approvers(candidates, request)
+        or [each.user for each in candidates if each.user.id == request.first_approver_id]
+        for request in awaiting
+    }
+
+
+def second_after(
+    tx: Transaction, organisation_id: str, request: LeaveRequest, *, today: date
+) -> list[User]:
+    """The second approvers of a request that gets its first approval; empty if there are none.
+
+    It has ``first_approver_id`` and ``second_approver_id`` already.
+    """
+    candidates = _second_candidates_of(tx, organisation_id, [request], today, None)
+    return _second_approvers(candidates, request)
+
+
+def second_chains(
+    tx: Transaction, organisation_id: str, requests: Iterable[LeaveRequest], *, today: date
+) -> dict[str, list[tuple[int, User]]]:
+    """As ``chains``, by request, of those that await their second approval.
+
+    The named person is on level 1, other admins and owners on level 2.
+    """
+    awaiting = [request for request in requests if second_approvals.is_awaited(request)]
+    candidates = [
+        candidate
+        for candidate in _second_candidates_of(tx, organisation_id, awaiting, today, None)
+        if not candidate.is_away
+    ]
+    return {
+        request.id: [
+            (1 if candidate.user.id == request.second_approver_id else 2, candidate.user)
+            for candidate in candidates
+            if candidate.user.id not in (request.user_id, request.first_approver_id)
+            and (candidate.user.id == request.second_approver_id or _is_admin(candidate.user))
+        ]
+        for request in awaiting
+    }
+
+
+def _second_approvers(candidates: Sequence[Candidate], request: LeaveRequest) -> list[User]:
+    found = second_approvals.approvers(
+        candidates,
+        requester_id=request.user_id,
+        first_approver_id=request.first_approver_id,
+        named_id=request.second_approver_id,
+    )
+    return sorted(found, key=lambda user: user.id)[:MAX_APPROVERS]
+
+
+def _second_candidates_of(
+    tx: Transaction,
+    organisation_id: str,
+    requests: Sequence[LeaveRequest],
+    today: date,
+    absent_id: str | None,
+) -> list[Candidate]:
+    if not requests:
+        return []
+    named = {each.second_approver_id for each in requests}
+    user_ids = sorted(filter(None, named | {each.first_approver_id for each in requests}))
+    found = tx.all(
+        _second_candidates,
+        organisation_id=organisation_id,
+        user_ids=user_ids,
+        today=today.isoformat(),
+        # One more than are shown, as the requester may be one of them.
+        limit=len(user_ids) + MAX_APPROVERS + 1,
+    )
+    return [
+        Candidate(user=rows.user(row), is_away=bool(row.is_away))
+        for row in found
+        if row.id != absent_id
+    ]
+
+
+def _is_admin(user: User) -> bool:
+    return user.role in ("admin", "owner")
+
+
 def is_assigned(organisation_id: Expr, viewer_id: Expr, today: Expr, *, for_each: bool) -> Expr:
     """Whether a leave request is assigned to the viewer, as SQL over ``LeaveRequestRow``.
 
     ``for_each``: the approval chain is checked for each request, which admins need: every chain may
     end at them. Else it is checked once for all people who could have the viewer on theirs.
     """
-    is_escalated = LeaveRequestRow.id.in_(_escalated_ids(organisation_id, viewer_id))
+    leave, viewer = LeaveRequestRow, UserRow.alias()
+    awaits_first = leave.first_approver_id.is_null()
+    is_second = fn.EXISTS(
+        viewer.select(viewer.id).where(
+            viewer.organisation_id == organisation_id,
+            viewer.id == viewer_id,
+            approval_rule.is_second_approver(viewer, leave, today),
+        )
+    )
+    is_escalated = leave.id.in_(_escalated_ids(organisation_id, viewer_id)) & (
+        awaits_first | (leave.first_approver_id != viewer_id)
+    )
+    is_on_chain = _is_on_chain(organisation_id, viewer_id, today, for_each=for_each)
+    return (awaits_first & is_on_chain) | (~awaits_first & is_second) | is_escalated
+
+
+def _is_on_chain(organisation_id: Expr, viewer_id: Expr, today: Expr, *, for_each: bool) -> Expr:
     if for_each:
         query, requester = approval_rule.assigned_to(organisation_id, viewer_id, today)
         # Not EXISTS: PostgreSQL could then check the chains of all people of the organisation.
         requester_id = query.where(requester.id == LeaveRequestRow.user_id)
-        return (LeaveRequestRow.user_id == requester_id) | is_escalated
+        return LeaveRequestRow.user_id == requester_id
     requesters = approval_rule.requesters_of(organisation_id, viewer_id, today)
-    return LeaveRequestRow.user_id.in_(requesters) | is_escalated
+    return LeaveRequestRow.user_id.in_(requesters)
 
 
 def assigned_ids(organisation_id: Expr, viewer_id: Expr, today: Expr) -> Expr:
-    """The ids of all requests, decided ones too, for which `is_assigned` holds; not for admins."""
-    request = LeaveRequestRow.alias()
+    """The ids of all requests, decided ones too, that a person who is no admin sees as approver."""
+    request, of_two = LeaveRequestRow.alias(), LeaveRequestRow.alias()
+    is_of_two = of_two.organisation_id == organisation_id
     requesters = approval_rule.requesters_of(organisation_id, viewer_id, today)
     return (
         request.select(request.id)
         .where(request.organisation_id == organisation_id, request.user_id.in_(requesters))
         .union_all(_escalated_ids(organisation_id, viewer_id))
+        .union_all(of_two.select(of_two.id).where(is_of_two, of_two.first_approver_id == viewer_id))
+        .union_all(
+            of_two.select(of_two.id).where(is_of_two, of_two.second_approver_id == viewer_id)
+        )
     )
 
 
@@ -313,8 +463,18 @@ def _assigned(
     return LeaveRequestRow.select(LeaveRequestRow.id).where(
         LeaveRequestRow.organisation_id == organisation_id,
         LeaveRequestRow.id == request_id,
-        is_assigned(organisation_id, viewer_id, today, for_each=True),
+        _is_on_chain(organisation_id, viewer_id, today, for_each=True)
+        | LeaveRequestRow.id.in_(_escalated_ids(organisation_id, viewer_id))
+        | (LeaveRequestRow.first_approver_id == viewer_id)
+        | (LeaveRequestRow.second_approver_id == viewer_id),
     )
+
+
+@compiled
+def _second_candidates(
+    organisation_id: Param[str], user_ids: Param[list[str]], today: Param[str], limit: Param[int]
+) -> Select:
+    return approval_rule.second_candidates(organisation_id, user_ids, today).limit(limit)
 
 
 @compiled

@@ -9,8 +9,11 @@ from pathlib import Path
 from typing import Final
 
 from storage.base import fields, texts
+from storage.base.amounts import half_days_of
 from storage.base.errors import InvalidInput
 from storage.base.fields import Checked
+from storage.base.ids import is_id
+from storage.base.leave_values import ADMINS, SecondApproval
 
 _NAMES_FILE: Final = Path(__file__).with_name("slack_emoji.txt")
 
@@ -64,6 +67,27 @@ def _emoji(value: object, field: str) -> str:
     return text
 
 
+def _second_approval(value: object, field: str) -> SecondApproval:
+    """Of ``always`` or ``over_days``, and ``by``; whether that is a person is checked later."""
+    if isinstance(value, SecondApproval):
+        return value
+    sent = value if isinstance(value, Mapping) else {}
+    by, over_days = sent.get("by"), sent.get("over_days")
+    always = sent.get("always") or False
+    if always == (over_days is not None):
+        raise InvalidInput.of(
+            field,
+            "invalid_second_approval",
+            "Send `always` true, or `over_days`: one of them.",
+        )
+    over_half_days = None
+    if over_days is not None:
+        over_half_days = half_days_of(over_days, f"{field}/over_days")
+    if not isinstance(by, str) or not (by == ADMINS or is_id(by)):
+        raise InvalidInput.of(f"{field}/by", "unknown_user", "Use `admins` or the id of a person.")
+    return SecondApproval(always=always, over_half_days=over_half_days, by=by)
+
+
 CHECKS: Final[Mapping[str, fields.Check]] = {
     "name": texts.name,
     "code": _code,
@@ -85,6 +109,7 @@ CHECKS: Final[Mapping[str, fields.Check]] = {
     "max_consecutive_days": fields.optional(fields.whole_number(1, MAX_CONSECUTIVE_DAYS)),
     "is_archived": fields.boolean,
     "changes_need_approval": fields.boolean,
+    "second_approval": fields.optional(_second_approval),
 }
 
 DEFAULTS: Final[Checked] = {
@@ -105,6 +130,7 @@ DEFAULTS: Final[Checked] = {
     "max_consecutive_days": None,
     "is_archived": False,
     "changes_need_approval": False,
+    "second_approval": None,
 }
 
 # Only annual leave comes out of the allowance.

@@ -26,6 +26,9 @@ Action = Literal[
     "interrupt",
     "reverse_to_approved",
     "reverse_to_declined",
+    "approve_first",
+    "take_back",
+    "reverse_to_first_approval",
 ]
 
 # The reversal window: how long a decision can be changed in Slack.
@@ -55,6 +58,12 @@ LIFECYCLE: Final[Mapping[Action, Step]] = {
     # Only in Slack, within the reversal window (`is_reversible`).
     "reverse_to_approved": Step(from_statuses=("declined",), to_status="approved", done="approved"),
     "reverse_to_declined": Step(from_statuses=("approved",), to_status="declined", done="declined"),
+    # Leave that needs a second approval awaits it (`second_approvals`).
+    "approve_first": Step(from_statuses=("pending",), to_status="pending", done="approved"),
+    "take_back": Step(from_statuses=("pending",), to_status="pending", done="changed"),
+    "reverse_to_first_approval": Step(
+        from_statuses=("declined",), to_status="pending", done="approved"
+    ),
 }
 
 

@@ -41,8 +41,14 @@ def may_manage(actor_role: Role, target_role: Role | None, new_role: Role | None
 
 
 def may_record_type(leave_type: LeaveType, *, by: Caller) -> bool:
-    """Whether the caller may record this type for people whose leave they decide on."""
-    return by.is_admin or leave_type.approvers_may_record
+    """Whether the caller may record this type for people whose leave they decide on.
+
+    Of types whose leave may need a second approval, `second_approvals.is_needed` decides too.
+    """
+    needs_second = leave_type.second_approval is not None and leave_type.second_approval.always
+    return by.is_admin or (
+        leave_type.approvers_may_record and not (needs_second and leave_type.requires_approval)
+    )
 
 
 def check_own_fields(fields: Iterable[str]) -> None:

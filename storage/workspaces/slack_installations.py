@@ -259,14 +259,14 @@ def _show_pending(
     *,
     are_new: bool,
 ) -> None:
-    approvers_by_user = reassignment.approvers_by_requester(tx, config, requests, now=now)
+    approvers_of = reassignment.approvers_by_request(tx, config, requests, now=now)
     notification_outbox.notify_all(
         tx,
         event,
         requests,
         notified=requests if are_new else (),
         approvers={
-            request.id: [user.id for user in approvers_by_user.get(request.user_id, ())]
+            request.id: [user.id for user in approvers_of.get(request.id, ())]
             for request in requests
         },
         config=config,

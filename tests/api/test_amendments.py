@@ -82,6 +82,7 @@ def test_an_amendment_is_shown_beside_the_leave_as_it_is(case: Case) -> None:
         "total_days": 6,
         "requested_at": amended["updated_at"],
         "requested_by": case.request["user_id"],
+        "approvals": [],
     }
     listed = case.client.get(REQUESTS, case.ada).json()["data"]
     assert (case.current(), listed) == (amended, [amended])

@@ -229,6 +229,9 @@ POSSIBLE: dict[tuple[Action, LeaveStatus], LeaveStatus] = {
     ("interrupt", "approved"): "approved",
     ("reverse_to_approved", "declined"): "approved",
     ("reverse_to_declined", "approved"): "declined",
+    ("approve_first", "pending"): "pending",
+    ("take_back", "pending"): "pending",
+    ("reverse_to_first_approval", "declined"): "pending",
 }
 
 

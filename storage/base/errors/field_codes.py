@@ -356,6 +356,10 @@ FIELD_CODES: Final[Mapping[str, tuple[str, str]]] = {
         "The number of days is negative, more than 366, or has more than two decimals.",
         "Use a number such as 25 or 16.8.",
     ),
+    "invalid_second_approval": (
+        "A second approval is needed `always`, or for leave of more days than `over_days`.",
+        "Send `always` true or `over_days`, not both, or null for no second approval.",
+    ),
     "not_available_yet": (
         "The allowance may not be taken before so many months of employment.",
         "Choose the day that `detail` names or a later one.",

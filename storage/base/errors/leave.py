@@ -34,7 +34,9 @@ class RecordingNotAllowed(Forbidden):
 
 
 class LeaveTypeNotRecordable(Forbidden):
-    """Approvers record only leave types with `approvers_may_record` for others."""
+    """Approvers record only leave types with `approvers_may_record` for others, and no leave that
+    needs a second approval.
+    """
 
     code = "leave_type_not_recordable"
     title = "Approvers cannot record this leave type."
