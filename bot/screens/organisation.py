@@ -16,6 +16,8 @@ from bot.screens import forms, screen, searches
 from bot.screens.forms import Form
 from bot.screens.screen import Saving, Screen
 from storage.admin import organisation_settings, organisations
+from storage.admin.organisation_settings import OF_PRO_RATA, PRO_RATA_OF_COUNTRY
+from storage.base.allowance_values import ProRata
 from storage.base.errors import InvalidInput
 from storage.base.values import Caller, Organisation, local_day
 from storage.db.database import Transaction
@@ -30,6 +32,18 @@ _YEAR_TYPES: Final = (
     Option(label=gettext_noop("From the day and month below"), value="fiscal"),
     Option(label=gettext_noop("From each person's first day of work"), value="anniversary"),
 )
+# How a part of a leave year is granted; others are set over the API.
+_PRO_RATA: Final = {
+    "days": ProRata(),
+    "GB": PRO_RATA_OF_COUNTRY["GB"],
+    "DE": PRO_RATA_OF_COUNTRY["DE"],
+}
+_PARTS: Final = (
+    Option(label=gettext_noop("By days, up to half a day (default)"), value="days"),
+    Option(label=gettext_noop("UK: months started"), value="GB"),
+    Option(label=gettext_noop("Germany: full months (BUrlG)"), value="DE"),
+)
+_OWN: Final = Option(label=gettext_noop("Own settings (set over the API)"), value="own")
 JOIN: Final = "slack_members_join"
 DIGEST: Final = "digest"
 
@@ -102,6 +116,7 @@ def form_view(settings: Organisation, country_name: str, from_when: Block) -> Vi
                 [Option(label=gettext("The leave year"), value=ids.NOTHING), *months], expiry
             ),
         ),
+        _part_of_a_year(settings),
         from_when,
         fields.field(
             "slack",
@@ -124,6 +139,21 @@ def form_view(settings: Organisation, country_name: str, from_when: Block) -> Vi
         ),
     ]
     return layout.modal(gettext("Organisation"), blocks, FORM, gettext("Save"), gettext("Cancel"))
+
+
+def _part_of_a_year(settings: Organisation) -> Block:
+    """The choice of a pro rata rule; the present one is offered even if it is no preset."""
+    present = {field: getattr(settings, name) for name, field in OF_PRO_RATA.items()}
+    chosen = next((name for name, rule in _PRO_RATA.items() if rule == ProRata(**present)), None)
+    offered = _PARTS if chosen else (*_PARTS, _OWN)
+    return fields.field(
+        "pro_rata",
+        gettext("Part of a year"),
+        fields.select(fields.translated(offered), chosen or _OWN.value),
+        hint=gettext(
+            "What people get who start or leave within a leave year, or whose allowance changes."
+        ),
+    )
 
 
 def _save(tx: Transaction, saving: Saving) -> object:
@@ -160,9 +190,18 @@ def _values(form: Form) -> dict[str, object]:
         "default_leave_allowance_half_days": form.half_days("default_leave_allowance"),
         "carry_over_half_days": form.half_days("carry_over"),
         "carry_over_expiry_month": form.whole("carry_over_expiry_month"),
+        **_pro_rata(form.chosen("pro_rata")),
         "slack_members_join": JOIN in ticked,
         "digest_channel": channel if DIGEST in ticked else None,
     }
+
+
+def _pro_rata(chosen: str | None) -> dict[str, object]:
+    """The settings of the chosen preset; none for settings of their own, which stay."""
+    rule = _PRO_RATA.get(chosen or "")
+    if rule is None:
+        return {}
+    return {name: getattr(rule, field) for name, field in OF_PRO_RATA.items()}
 
 
 def register(app: AsyncApp) -> None:

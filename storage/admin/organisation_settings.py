@@ -69,7 +69,7 @@ OF_PRO_RATA: Final[Mapping[str, str]] = {
     "full_claim_for_leavers_after_june": "full_claim_for_leavers_after_june",
 }
 # What is usual in a country; elsewhere nothing is set.
-_PRO_RATA_OF_COUNTRY: Final[Mapping[str, ProRata]] = {
+PRO_RATA_OF_COUNTRY: Final[Mapping[str, ProRata]] = {
     # The calculator of gov.uk.
     "GB": ProRata(method="months_started", rounding="half_day_up"),
     # BUrlG §§ 4 and 5.
@@ -80,11 +80,10 @@ _PRO_RATA_OF_COUNTRY: Final[Mapping[str, ProRata]] = {
         full_claim_for_leavers_after_june=True,
     ),
 }
+_OF_LEAVE_YEARS: Final = ("leave_year_type", "leave_year_start_month", "leave_year_start_day")
 # Settings that decide what people are granted, and in which leave year.
 _OF_ALLOWANCES: Final = (
-    "leave_year_type",
-    "leave_year_start_month",
-    "leave_year_start_day",
+    *_OF_LEAVE_YEARS,
     *OF_TERMS,
     "pro_rata_rules",
 )
@@ -149,7 +148,8 @@ def update(
     )
     before["pro_rata_rules"] = config_before.organisation.pro_rata_rules
     after["pro_rata_rules"] = _with_pro_rata(config_before, values, effective_from, today)
-    if is_set_up and before["pro_rata_rules"] in ((), of_country(before["country_code"])):
+    is_of_country = before["pro_rata_rules"] in ((), of_country(before["country_code"]))
+    if is_set_up and is_of_country and after["pro_rata_rules"] == before["pro_rata_rules"]:
         after["pro_rata_rules"] = of_country(after["country_code"])
     if "digest_channel" in changes:
         # Also for the same channel: an admin may have fixed why Slack rejected it.
@@ -198,17 +198,20 @@ def update(
     if not differing.isdisjoint(_IN_EVENTS):
         organisation_config.raise_feed_sequence(tx, by.organisation_id, now=now)
     if recorder is not None:
-        overdrawn = effects.overdrawn(recorder.balance_changes(tx, config, granted))
+        changed = recorder.balance_changes(tx, config, granted)
+        overdrawn = effects.overdrawn(changed)
+        if not differing.isdisjoint(_OF_LEAVE_YEARS):
+            # Balances of other years cannot be compared: every one is new.
+            changed = overdrawn
         balances = recorder.balance_changes(tx, config, owners)
-        # Negative balances first, as the list may be cut off.
-        listed = tuple(dict.fromkeys((*overdrawn, *balances)))
         recorder.effects = replace(
             recorder.effects,
             leave=tuple(leave),
             chosen_country_code=after["country_code"] if affected.default_country else None,
-            balances=listed[: effects.MAX_BALANCES] if overdrawn else balances,
+            balances=effects.worst_first((*changed, *balances)) if changed else balances,
             changes_allowances=not differing.isdisjoint(_OF_ALLOWANCES),
             overdrawn=overdrawn,
+            rebalanced=len({each.user_id for each in changed}),
         )
     return allowance_terms.organisation_as_of(config, today)
 
@@ -244,8 +247,9 @@ def _with_terms(
                 "Leave years begin on different days. Set carry_over_expires_after_months of the "
                 "default allowance instead.",
             )
-        names = ("leave_year_type", "leave_year_start_month", "leave_year_start_day")
-        organisation = replace(config.organisation, **{name: after[name] for name in names})
+        organisation = replace(
+            config.organisation, **{name: after[name] for name in _OF_LEAVE_YEARS}
+        )
         terms |= allowance_terms.expiry_of_month(organisation, month)
     return allowances.with_terms(config, allowance, terms, effective_from, now=now)
 
@@ -275,7 +279,7 @@ def _with_pro_rata(
 
 def of_country(country_code: str) -> tuple[ProRata, ...]:
     """The pro rata rules that a new organisation of the country gets; none for most."""
-    rule = _PRO_RATA_OF_COUNTRY.get(country_code.partition("-")[0])
+    rule = PRO_RATA_OF_COUNTRY.get(country_code.partition("-")[0])
     return () if rule is None else (rule,)
 
 

@@ -19,9 +19,10 @@ from tests.bot.test_settings_admin import (
     departments_of,
     leave_types_of,
     organisation,
+    search_result,
 )
 from tests.bot.world import ADA, ADMIN, World
-from tests.builders import a_request
+from tests.builders import a_person, a_request
 from tests.fakes.slack import View
 
 __all__ = ["admin"]
@@ -432,6 +433,80 @@ def test_the_organisations_allowance_changes_from_a_chosen_day(world: World) -> 
         (None, 50),
         (NEXT_YEAR, Fraction(113, 2)),
     ]
+
+
+def chosen_part(form: View) -> str:
+    (block,) = (each for each in form.blocks if each["block_id"] == "pro_rata")
+    return str(block["element"]["initial_option"]["text"]["text"])
+
+
+def offered_parts(form: View) -> list[str]:
+    (block,) = (each for each in form.blocks if each["block_id"] == "pro_rata")
+    return [option["value"] for option in block["element"]["options"]]
+
+
+@pytest.mark.parametrize(
+    ("preset", "label", "method", "months"),
+    [
+        ("days", "By days, up to half a day (default)", "days", None),
+        ("GB", "UK: months started", "months_started", None),
+        ("DE", "Germany: full months (BUrlG)", "full_months", 6),
+    ],
+)
+def test_the_organisation_chooses_how_part_of_a_year_is_granted(
+    world: World, preset: str, label: str, method: str, months: int | None
+) -> None:
+    own = {"pro_rata": "full_months", "pro_rata_rounding": "day_up"}
+    world.write(organisation_settings.update, own)
+    form = settings(world, ADMIN, "settings.organisation")
+    assert chosen_part(form) == "Own settings (set over the API)"
+
+    assert world.submit(ADMIN, form, {"pro_rata": preset}).errors == {}
+
+    after = organisation(world)
+    assert (after.pro_rata, after.full_claim_after_months) == (method, months)
+    close_all(world)
+    form = settings(world, ADMIN, "settings.organisation")
+    assert chosen_part(form) == label
+    assert offered_parts(form) == ["days", "GB", "DE"]
+
+
+def test_settings_of_part_of_a_year_that_are_no_preset_stay(world: World) -> None:
+    own = {"pro_rata": "full_months", "pro_rata_rounding": "day_up"}
+    world.write(organisation_settings.update, own)
+
+    form = settings(world, ADMIN, "settings.organisation")
+    assert world.submit(ADMIN, form, {"name": "Acme Ltd"}).errors == {}
+
+    after = organisation(world)
+    assert (after.name, after.pro_rata, after.pro_rata_rounding) == (
+        "Acme Ltd",
+        "full_months",
+        "day_up",
+    )
+
+
+def test_what_part_of_a_year_takes_away_is_shown_before_it_is_saved(world: World) -> None:
+    a_person(world.database, world.acme, first_name="Kai", start_date=date(2026, 7, 15))
+    form = settings(world, ADMIN, "settings.organisation")
+
+    confirmation = confirmation_of(world, form, {"pro_rata": "DE"})
+
+    assert "Kai" in confirmation.visible_text
+    assert "2026: 12 → 10 days left" in confirmation.visible_text
+    confirm(world, confirmation)
+    assert organisation(world).pro_rata == "full_months"
+
+
+def test_a_chosen_part_of_a_year_is_not_that_of_the_country_of_the_setup(world: World) -> None:
+    """While the setup is open, the country fills what no admin has chosen."""
+    form = settings(world, ADMIN, "settings.organisation")
+    country = search_result(world, form, "settings.search.country", "DE-BY", "DE-BY")
+
+    filled = {"country_code": country, "pro_rata": "GB"}
+    assert world.submit(ADMIN, form, filled).errors == {}
+
+    assert organisation(world).pro_rata == "months_started"
 
 
 def test_a_departments_allowance_changes_from_a_chosen_day(world: World) -> None:

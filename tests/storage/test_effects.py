@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from datetime import date, timedelta
 from functools import partial
 from typing import Any
@@ -126,4 +127,25 @@ def test_effects_say_that_an_allowance_of_many_people_changes(database: Database
 
     for change, changes, moves in trials:
         recorded = dry_run(database, change, changes=changes, by=acme.caller, now=LATER)
-        assert recorded == Effects(changes_allowances=moves)
+        assert recorded.changes_allowances == moves
+        assert replace(recorded, balances=(), rebalanced=0) == Effects(changes_allowances=moves)
+
+
+def test_effects_list_the_balances_that_an_organisations_setting_lowers(database: Database) -> None:
+    acme = an_organisation(database)
+    ada = a_person(database, acme, start_date=date(2026, 7, 15))
+
+    # 170 of 365 days of 25, then five months of 25, or 170 days of 24.
+    trials: list[tuple[dict[str, Any], int]] = [
+        ({"pro_rata": "full_months"}, 21),
+        ({"default_leave_allowance_half_days": 48}, 23),
+    ]
+    for changes, after_half_days in trials:
+        recorded = dry_run(
+            database, organisation_settings.update, changes, by=acme.caller, now=LATER
+        )
+
+        assert recorded.rebalanced == len({each.user_id for each in recorded.balances})
+        [of_ada] = [each for each in recorded.balances if each.user_id == ada.id]
+        assert (of_ada.before_half_days, of_ada.after_half_days) == (24, after_half_days)
+        assert recorded.affects_others
