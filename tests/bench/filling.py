@@ -6,12 +6,12 @@ import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from typing import Any, Final
 
 import psycopg
 
-from storage.admin import organisation_settings, organisations
+from storage.admin import allowances, organisation_settings, organisations
 from storage.admin.organisations import NewOrganisation
 from storage.base.ids import new_id
 from storage.base.secrets import Secrets
@@ -49,6 +49,9 @@ _DUE_AFTER: Final = timedelta(days=2)
 # Rows of each table in one statement.
 _BATCH: Final = 10_000
 _MAX_HALF_DAYS: Final = 732
+# Beside that of annual leave.
+OTHER_ALLOWANCES: Final = 4
+_LONG_AGO: Final = date(2000, 1, 1)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -149,6 +152,7 @@ def _organisation(tx: Transaction, number: int, now: datetime) -> _Empty:
         "digest_channel": f"C{number:08}",
     }
     organisation_settings.update(tx, settings, by=by, now=now)
+    _grant_monthly(tx, by, now)
     types = leave_types.page(tx, PageOf(), by=by).items
     types.sort(key=lambda leave_type: not leave_type.deducts_allowance)
     return _Empty(
@@ -156,6 +160,23 @@ def _organisation(tx: Transaction, number: int, now: datetime) -> _Empty:
         owner_id=owner.id,
         leave_type_ids=[leave_type.id for leave_type in types],
     )
+
+
+def _grant_monthly(tx: Transaction, by: Caller, now: datetime) -> None:
+    """Five allowances that grant by the month, carry over and let days expire, each with a type."""
+    terms = {
+        "half_days_per_year": _MAX_HALF_DAYS,
+        "granting": "monthly",
+        "may_borrow": True,
+        "carry_over_half_days": None,
+        "carry_over_expires_after_months": 3,
+    }
+    allowances.update(tx, by.organisation_id, terms, effective_from=_LONG_AGO, by=by, now=now)
+    for number in range(OTHER_ALLOWANCES):
+        fields = {"name": f"Allowance {number}", **terms}
+        allowance = allowances.create(tx, fields, by=by, now=now)
+        fields = {"name": f"Leave {number}", "allowance_id": allowance.allowance.id}
+        leave_types.create(tx, fields, by=by, now=now)
 
 
 def _fill_one(
