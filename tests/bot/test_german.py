@@ -493,13 +493,17 @@ class English:
         )
         self._whole: dict[re.Pattern[str], str] = {}
         self._parts: dict[re.Pattern[str], str] = {}
+        # The longest part between placeholders: few texts have it, and `in` beats a pattern.
+        self._longest: dict[str, str] = {}
         for message in catalogues.read("de"):
             if not message.id:
                 continue
             for english in forms(message.id):
                 if english in forms(message.string) or not re.search(r"[a-z]{2}", literal(english)):
                     continue
-                pattern = ".*?".join(map(re.escape, re.split(r"\{\w*\}", english)))
+                between = re.split(r"\{\w*\}", english)
+                pattern = ".*?".join(map(re.escape, between))
+                self._longest[english] = max(between, key=len)
                 self._whole[re.compile(pattern, re.DOTALL)] = english
                 if len(re.findall(r"[A-Za-z]{2,}", literal(english))) >= 3:
                     self._parts[re.compile(rf"\b{pattern}")] = english
@@ -510,8 +514,16 @@ class English:
     def words_in(self, text: str) -> list[str]:
         text = self._SECRET.sub("", text)
         bare = re.sub(r"^[*_•\s]+|[*_\s]+$", "", text)
-        matches = [english for pattern, english in self._whole.items() if pattern.fullmatch(bare)]
-        matches += [english for pattern, english in self._parts.items() if pattern.search(text)]
+        matches = [
+            english
+            for pattern, english in self._whole.items()
+            if self._longest[english] in bare and pattern.fullmatch(bare)
+        ]
+        matches += [
+            english
+            for pattern, english in self._parts.items()
+            if self._longest[english] in text and pattern.search(text)
+        ]
         return matches + self._dates.findall(text) + self._words.findall(text)
 
 

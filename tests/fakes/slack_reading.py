@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import copy
+import pickle
 import time
 from collections.abc import Callable
 from typing import Final, TypeVar
@@ -16,6 +16,12 @@ T = TypeVar("T")
 PATIENCE_SECONDS: Final = 30.0
 
 
+def _copy(thing: T) -> T:
+    """As ``copy.deepcopy``, in a tenth of the time: tests copy thousands of views."""
+    copied: T = pickle.loads(pickle.dumps(thing))
+    return copied
+
+
 class Reading:
     """The reading half of `LoopbackSlack`, which sets the attributes declared here."""
 
@@ -24,7 +30,7 @@ class Reading:
 
     def _copied(self, things: list[T]) -> list[T]:
         with self._workspace.changed:
-            return copy.deepcopy(things)
+            return _copy(things)
 
     @property
     def messages(self) -> list[Message]:
@@ -66,7 +72,7 @@ class Reading:
         """
         with self._workspace.changed:
             calls = self._workspace.calls[since:]
-            return copy.deepcopy([call for call in calls if method in {None, call.method}])
+            return _copy([call for call in calls if method in {None, call.method}])
 
     def dm(self, user_id: str, *, team_id: str | None = None) -> list[Message]:
         """The app's conversation with a person."""
@@ -76,7 +82,7 @@ class Reading:
     def in_channel(self, channel: str) -> list[Message]:
         with self._workspace.changed:
             messages = self._workspace.messages
-            return copy.deepcopy([message for message in messages if message.channel == channel])
+            return _copy([message for message in messages if message.channel == channel])
 
     def has_modal(self, user_id: str, *, team_id: str | None = None) -> bool:
         return bool(self._workspace.stack(team_id or self.team_id, user_id))
@@ -86,7 +92,7 @@ class Reading:
 
         def top() -> View | None:
             stack = self._workspace.stack(team_id or self.team_id, user_id)
-            return copy.deepcopy(stack[-1]) if stack and _shows(stack[-1], showing) else None
+            return _copy(stack[-1]) if stack and _shows(stack[-1], showing) else None
 
         return self.wait_until(top)
 
@@ -96,7 +102,7 @@ class Reading:
         def published() -> View | None:
             view_id = self._workspace.homes.get((team_id or self.team_id, user_id))
             view = self._workspace.views[view_id] if view_id is not None else None
-            return copy.deepcopy(view) if view is not None and _shows(view, showing) else None
+            return _copy(view) if view is not None and _shows(view, showing) else None
 
         return self.wait_until(published)
 
