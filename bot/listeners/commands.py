@@ -197,6 +197,9 @@ async def reply(interaction: Interaction, typed: str, leave: ParsedLeave) -> Non
     Leave of a person who is named is recorded for them, by those who may.
     """
     by = await listening.caller(interaction)
+    if leave.lacks_home_office:
+        await interaction.reply(typed_problems.no_home_office())
+        return
     try:
         reading = await interaction.database.read(
             _reading, typed, leave, by=by, now=interaction.now

@@ -29,7 +29,7 @@ from bot.parsing.typed_terms import (
 )
 from storage.base.leave_values import HalfDay, LeaveType
 
-_ABOUT_TYPES: Final = ("which_type", "several_types")
+_ABOUT_TYPES: Final = ("which_type", "several_types", "no_home_office")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -69,7 +69,13 @@ class ParsedLeave:
     @property
     def fills_form(self) -> bool:
         """Whether it is a request that was understood."""
-        return self.is_about_leave and not self.unknown and not self.is_question
+        is_possible = not (self.unknown or self.is_question or self.lacks_home_office)
+        return self.is_about_leave and is_possible
+
+    @property
+    def lacks_home_office(self) -> bool:
+        """Whether it asks for home office, for which there is no leave type."""
+        return any(problem.kind == "no_home_office" for problem in self.problems)
 
     @property
     def has_unclear_days(self) -> bool:
@@ -108,7 +114,7 @@ class ParsingContext:
 def parse(typed: str, context: ParsingContext) -> ParsedLeave:
     """Parse typed leave: ``3-7 aug``, ``next fri pm sick``, ``24 dec - 2 jan unpaid``.
 
-    Days without a year are the next such days; for a type that needs no approval, the latest.
+    Days without a year are the next such days; for absences that need no approval, the latest.
     A half belongs to the day before it, or to the day after it if it comes first. Leave types are
     found by code, name or a prefix of either. If a word was not understood, no days are returned,
     because the word may change all of them.
@@ -149,6 +155,8 @@ def parse(typed: str, context: ParsingContext) -> ParsedLeave:
         )
         synonyms += meant
         known = vocabulary.fillers | vocabulary.leave_words
+        if any(mention.is_home_office for mention in mentions):
+            known |= typed_names.HOME_OFFICE_FILLERS
         if group.terms_before == len(terms):
             # "Sick today because of flu".
             known |= {*" ".join(vocabulary.reasons).split()}
@@ -173,7 +181,9 @@ def parse(typed: str, context: ParsingContext) -> ParsedLeave:
             context.is_month_first,
             context.weekdays,
             prefers_past=any(
-                leave_type.id == leave_type_id and not leave_type.requires_approval
+                leave_type.id == leave_type_id
+                and leave_type.is_away
+                and not leave_type.requires_approval
                 for leave_type in leave_types
             ),
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 from typing import Final
@@ -15,21 +15,42 @@ from bot.parsing.vocabulary import MAIN
 from storage.base.leave_values import LeaveType
 from storage.base.values import User
 
+# In all languages for everyone: people use these words in both.
+_HOME_OFFICE: Final = (
+    r"home[ -]?office(?:[ -](?:days?|tage?))?|wfh|(?:work(?:ing)? )?from home|home[ -]?working"
+    r"|work(?:ing)? at home|work(?:ing)? remote(?:ly)?|remote(?:ly)? work(?:ing)?"
+    r"|tele[ -]?(?:work(?:ing)?|arbeit(?:en)?)|telecommut(?:e|ing)|mobile working"
+    r"|mobil(?:e[ns]?)?[ -]?arbeit(?:en)?|von (?:zu ?hause|daheim)(?: aus)?"
+)
+_TYPED_HOME_OFFICE: Final = re.compile(rf"(?<!\S)(?:{_HOME_OFFICE})(?=$|[\s,;.!?])")
+_NAMED_HOME_OFFICE: Final = re.compile(rf"\b(?:{_HOME_OFFICE}|remote)\b")
+# Words that mean nothing beside home office, and much elsewhere: "I work on Friday".
+HOME_OFFICE_FILLERS: Final = frozenset(
+    ("work", "working", "do", "doing", "arbeite", "arbeiten", "mach", "mache")
+)
+
 _KEYS: Final = str.maketrans("‐‑‒–—−’‘", "------''")  # what keyboards make of - and '
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TypeMention:
-    """Words, and the leave types that they may mean."""
+    """Words, and the leave types that they may mean.
+
+    ``is_home_office``: the words mean work at home. Then ``matches`` may be empty, or with
+    ``is_guess`` has types that are not called so.
+    """
 
     typed: str
     matches: list[LeaveType]
+    is_home_office: bool = False
+    is_guess: bool = False
 
 
 class TypeNames:
     """The names and codes of leave types, folded once for all the words that are looked up."""
 
-    def __init__(self, leave_types: Iterable[LeaveType]) -> None:
+    def __init__(self, leave_types: Sequence[LeaveType]) -> None:
+        self._leave_types = leave_types
         self._types: dict[str, dict[str, LeaveType]] = {}
         for leave_type in leave_types:
             for name in (leave_type.code.casefold(), plain(leave_type.name)):
@@ -37,9 +58,9 @@ class TypeNames:
         self._sorted = sorted(self._types)
 
     def phrases_of(self, text: str) -> tuple[str, list[TypeMention]]:
-        """Names and codes with spaces or hyphens, and the text without them.
+        """Names and codes with spaces or hyphens, words for home office, and the text without them.
 
-        To be found before the dates, because they could pass for one.
+        To be found before the dates, because they could pass for one: "from home on Friday".
         """
         mentions: list[TypeMention] = []
         phrases = [name for name in self._sorted if " " in name or "-" in name]
@@ -48,7 +69,21 @@ class TypeNames:
             if without != text:
                 text = without
                 mentions.append(TypeMention(typed=phrase, matches=[*self._types[phrase].values()]))
-        return text, mentions
+        for match in _TYPED_HOME_OFFICE.finditer(text):
+            mentions.append(self._home_office(match.group()))
+        return _TYPED_HOME_OFFICE.sub(";", text), mentions
+
+    def _home_office(self, typed: str) -> TypeMention:
+        """The type that is called so, in any words; else those that do not count as away."""
+        matches = [*self._types.get(typed, {}).values()]
+        matches = matches or [each for each in self._leave_types if _is_home_office(each)]
+        others = [each for each in self._leave_types if not each.is_away]
+        return TypeMention(
+            typed=typed,
+            matches=matches or others,
+            is_home_office=True,
+            is_guess=not matches,
+        )
 
     def mentions_of(
         self, words: Sequence[str], fillers: frozenset[str]
@@ -101,6 +136,11 @@ class TypeNames:
         return [*types.values()]
 
 
+def _is_home_office(leave_type: LeaveType) -> bool:
+    names = plain(leave_type.name), leave_type.code
+    return any(_NAMED_HOME_OFFICE.search(name) for name in names)
+
+
 def _without(text: str, phrase: str) -> str:
     """The text with ``;`` in place of the phrase wherever it stands between other words."""
     at = text.find(phrase)
@@ -144,7 +184,9 @@ def most_specific(
 def only_id(mentions: Sequence[TypeMention]) -> str | None:
     """The id of the only leave type that is mentioned, or None. Raises Unclear."""
     for mention in mentions:
-        if len(mention.matches) > 1:
+        if not mention.matches:
+            raise Unclear("no_home_office", mention.typed)
+        if len(mention.matches) > 1 or mention.is_guess:
             names = tuple(sorted(leave_type.name for leave_type in mention.matches))
             raise Unclear("which_type", mention.typed, names)
     ids = {mention.matches[0].id for mention in mentions}

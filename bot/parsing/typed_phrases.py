@@ -42,6 +42,10 @@ _WHO: Final = (
     r"|(?:is |are |will )?(?:any(?:one|body)|some(?:one|body)|everyone|(?:any )?people)(?: else)?"
     r"(?: be| going to be)?)"
 )
+_ELSEWHERE: Final = (
+    r"(?:wfh|in (?:the )?home[ -]?office|working (?:from|at) home|working (?:remotely|elsewhere))"
+)
+_ZUHAUSE: Final = r"(?:(?:im )?home[ -]?office|von (?:zu ?hause|daheim)(?: aus)?)"
 # What follows "out" in leave of one's own: "out sick today", "out tomorrow, back thursday".
 _OWN_LEAVE: Final = (
     r"(?:of|sick|ill|for|on (?:leave|holiday|vacation|pto))\b|.*\b(?:back|wieder|zurück)\b"
@@ -72,7 +76,12 @@ _PHRASES: Final[tuple[tuple[CommandName, str], ...]] = (
         r"(?:do i|have i) (?:still )?(?:have|got) (?:any|enough) .*\b(?:left|remaining)\b.*",
     ),
     ("balance", r"(?:habe?|hätte) ich noch (?:genug )?(?:urlaub|tage|urlaubstage|resturlaub)\b.*"),
-    ("out", rf"{_WHO} {_OFF}(?P<rest> .*)?"),
+    ("out", rf"{_WHO} (?:{_OFF}|{_ELSEWHERE})(?P<rest> .*)?"),
+    (
+        "out",
+        rf"wer (?:alles )?(?:ist|sind|arbeitet|arbeiten|macht|hat)(?P<before> .*?)?? {_ZUHAUSE}"
+        r"(?P<rest> .*)?",
+    ),
     ("out", r"who(?:'s| has| is taking|'s taking)(?P<rest> .+) off"),
     ("out", r"who (?:isn't|is not|won't be) (?:in|here|around|working)(?P<rest> .*)?"),
     (

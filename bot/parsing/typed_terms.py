@@ -29,6 +29,7 @@ ProblemKind = Literal[
     "which_length",
     "which_type",
     "several_types",
+    "no_home_office",
 ]
 
 

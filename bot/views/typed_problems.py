@@ -18,6 +18,10 @@ from storage.base.values import User
 
 _MAX_TYPED: Final = 40
 _MAX_PROBLEMS: Final = 8
+_NO_HOME_OFFICE: Final = gettext_noop(
+    "There's no leave type for home office. An admin can add one in Hiatus's settings, under "
+    "“Leave types”: one that doesn't count as away."
+)
 _PROBLEM_SENTENCES: Final[Mapping[ProblemKind, str]] = {
     "unknown": gettext_noop("Sorry, I didn't understand “{typed}”. Please choose the days below."),
     "which_day": gettext_noop("“{typed}” could mean more than one day. Please choose below."),
@@ -44,6 +48,7 @@ _PROBLEM_SENTENCES: Final[Mapping[ProblemKind, str]] = {
     "several_types": gettext_noop(
         "A request has one leave type, but you named {choices}. Please choose below."
     ),
+    "no_home_office": _NO_HOME_OFFICE,
 }
 
 
@@ -119,6 +124,10 @@ def offer(reading: Reading) -> Message:
     else:
         asked = gettext("Do you want to record this leave?")
     return _with_button(f"{reading.line} {asked}", reading)
+
+
+def no_home_office() -> Message:
+    return {"text": gettext(_NO_HOME_OFFICE)}
 
 
 def no_answer(command: str, typed: str) -> Message:

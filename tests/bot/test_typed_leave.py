@@ -23,12 +23,21 @@ TODAY = date(2026, 6, 1)
 
 
 def a_type(
-    name: str, code: str = "", *, is_archived: bool = False, requires_approval: bool = True
+    name: str,
+    code: str = "",
+    *,
+    is_archived: bool = False,
+    requires_approval: bool = True,
+    is_away: bool = True,
 ) -> LeaveType:
     blank: dict[str, Any] = dict.fromkeys(field_names(LeaveType))
     code = code or name.split()[0].casefold()
     named = {"id": code, "name": name, "code": code}
-    rules = {"is_archived": is_archived, "requires_approval": requires_approval}
+    rules = {
+        "is_archived": is_archived,
+        "requires_approval": requires_approval,
+        "is_away": is_away,
+    }
     return LeaveType(**blank | named | rules)
 
 
