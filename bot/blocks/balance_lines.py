@@ -21,6 +21,12 @@ _ALLOWANCE_OF: Final[Mapping[AllowanceSource, str]] = {
     "department": gettext_noop("Your department's allowance for the year"),
     "organisation": gettext_noop("Allowance for the year"),
 }
+# As admins see it of other people.
+_ALLOWANCE_OF_PERSON: Final[Mapping[AllowanceSource, str]] = {
+    "user": gettext_noop("The person's own allowance for the year"),
+    "department": gettext_noop("The department's allowance for the year"),
+    "organisation": gettext_noop("Allowance for the year"),
+}
 
 
 def of_allowance(balance: Balance) -> str:
@@ -70,13 +76,18 @@ def left(half_days: Amount) -> str:
     return gettext("{amount} left", amount=words.amount(half_days))
 
 
-def ledger(balance: Balance, type_names: Mapping[str, str], *, most_alike: int) -> list[str]:
-    """A line for each of the ledger; of many alike in a row, the last are added up in one."""
+def ledger(
+    balance: Balance, type_names: Mapping[str, str], *, most_alike: int, is_own: bool = True
+) -> list[str]:
+    """A line for each of the ledger; of many alike in a row, the last are added up in one.
+
+    ``is_own``: in words to the person whose ledger it is.
+    """
     lines: list[str] = []
     for _, group in groupby(balance.lines, key=lambda line: line.type):
         alike = list(group)
         shown = alike if len(alike) <= most_alike else alike[: most_alike - 1]
-        lines += [_amount(line.half_days, _what(line, type_names)) for line in shown]
+        lines += [_amount(line.half_days, _what(line, type_names, is_own=is_own)) for line in shown]
         if more := alike[len(shown) :]:
             rest = ngettext("… and {count} more", "… and {count} more", len(more))
             lines.append(_amount(sum(line.half_days for line in more), rest))
@@ -98,7 +109,9 @@ def _amount(half_days: Amount, what: str) -> str:
     return f"• {f'+{days}' if half_days > 0 else days}: {what}"
 
 
-def _what(line: Line, type_names: Mapping[str, str]) -> str:
+def _what(line: Line, type_names: Mapping[str, str], *, is_own: bool) -> str:
+    if not is_own and (of_person := _of_person(line)):
+        return of_person
     match line.type:
         case "allowance":
             source = line.source or "organisation"
@@ -130,6 +143,21 @@ def _what(line: Line, type_names: Mapping[str, str]) -> str:
             return gettext("Time in lieu, but not used by {day}", day=_day(line))
         case "not_granted_yet":
             return gettext("Granted later this year")
+
+
+def _of_person(line: Line) -> str | None:
+    """A line in words to another person; None where the words are the same."""
+    match line.type:
+        case "allowance":
+            return gettext(_ALLOWANCE_OF_PERSON[line.source or "organisation"])
+        case "pro_rata":
+            return gettext("Started on {day}", day=_day(line))
+        case "employment_end":
+            return gettext("Employment ends on {day}", day=_day(line))
+        case "earlier_employment":
+            return gettext("For the employment until {day}", day=_day(line))
+        case _:
+            return None
 
 
 def _day(line: Line) -> str:

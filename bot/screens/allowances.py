@@ -98,7 +98,9 @@ def _facts(shown: Shown, today: date) -> list[str]:
         facts.append(gettext("changes on {day}", day=words.plain_day(later[0])))
     if shown.allowance.is_archived:
         facts.append(gettext("Archived"))
-    return facts
+    # It begins a line; the others follow on it.
+    first, *others = facts
+    return [first[:1].upper() + first[1:], *others]
 
 
 def _is_future(terms: AllowanceTerms, today: date) -> bool:
@@ -183,6 +185,7 @@ def form_view(shown: Shown | None, from_when: Block, today: date = date.max) -> 
         fields.field(
             "name", gettext("Name"), fields.text_input(allowance.name if allowance else None)
         ),
+        _code_field(allowance),
         *_granted_fields(terms),
         fields.field(
             "flags",
@@ -199,6 +202,20 @@ def form_view(shown: Shown | None, from_when: Block, today: date = date.max) -> 
 
 
 _NEW: Final = AllowanceTerms(id="", valid_from=None, half_days_per_year=None)
+
+
+def _code_field(allowance: Allowance | None) -> Block:
+    return fields.field(
+        "code",
+        gettext("Code"),
+        fields.text_input(allowance.code if allowance else None, 64),
+        hint=(
+            gettext("A short name for integrations. Leave empty to create one from the name.")
+            if allowance is None
+            else gettext("A short name for integrations.")
+        ),
+        is_optional=allowance is None,
+    )
 
 
 def _granted_fields(terms: AllowanceTerms) -> list[Block]:
@@ -338,9 +355,10 @@ def _save(tx: Transaction, saving: Saving) -> object:
 
 def _values(form: Form) -> dict[str, object]:
     """Raises InvalidInput."""
-    ticked = form.several("flags")
+    ticked, code = form.several("flags"), form.text("code")
     return {
         "name": form.text("name") or "",
+        **({"code": code} if code else {}),
         "earnable": "earnable" in ticked,
         "half_days_per_year": form.half_days("days_per_year"),
         "granting": form.chosen("granting"),

@@ -15,7 +15,7 @@ from bot.blocks import fields, layout, words
 from bot.blocks.fields import Option
 from bot.interaction import modals
 from bot.interaction.interaction import Interaction
-from bot.screens import consequences, forms, person_form, screen, searches
+from bot.screens import consequences, forms, person_form, person_ledger, screen, searches
 from bot.screens.consequences import NamedEffects
 from bot.screens.forms import Form
 from bot.screens.person_form import NAME
@@ -105,6 +105,7 @@ def balance_view(user: User, balances: Sequence[Balance], allowances: Sequence[A
     years = [Option(label=str(each), value=str(each)) for each in (year - 1, year, year + 1)]
     blocks: list[Block] = [
         *_rows(user, balances),
+        layout.actions(person_ledger.button(user.id)),
         *_adjustments(balances),
         layout.header(gettext("Adjust the balance")),
         fields.field(
@@ -149,6 +150,7 @@ def adjusted_view(user: User, balances: Sequence[Balance]) -> View:
     blocks = [
         layout.section(gettext("The balance was adjusted.")),
         *_rows(user, balances),
+        layout.actions(person_ledger.button(user.id)),
     ]
     return layout.modal(gettext("Balance"), blocks)
 
@@ -348,6 +350,7 @@ def register(app: AsyncApp) -> None:
         )
     )
     app.action(f"{NAME}.balance")(open_balance)
+    app.action(person_ledger.ADJUST)(screen.shows_more(_read_balance))
     app.view(f"{NAME}.adjustment.form")(_adjust)
     app.action(f"{NAME}.deactivate")(ask_deactivation)
     app.view(f"{NAME}.deactivate.form")(_deactivate)
@@ -356,6 +359,7 @@ def register(app: AsyncApp) -> None:
     app.action(f"{NAME}.archive")(ask_archiving)
     app.view(f"{NAME}.archive.form")(_archive)
     person_form.register(app)
+    person_ledger.register(app)
 
 
 SCREEN: Final = Screen(gettext_noop("People"), NAME, register)

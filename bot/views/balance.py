@@ -20,7 +20,14 @@ _LEAST_ALIKE: Final = 4
 
 
 def view(balances: Sequence[Balance], type_names: Mapping[str, str]) -> View:
-    """``type_names`` are those of leave types by id."""
+    """The caller's ledgers; ``type_names`` are those of leave types by id."""
+    return _modal(balances[0].on, ledgers(balances, type_names))
+
+
+def ledgers(
+    balances: Sequence[Balance], type_names: Mapping[str, str], *, is_own: bool = True
+) -> list[Block]:
+    """The ledger of each allowance; ``is_own``: in words to the person whose they are."""
     is_named = balance_lines.names_of(balances)
     most_alike = max(_LEAST_ALIKE, _MAX_ALIKE // len(balances))
     blocks: list[Block] = []
@@ -32,7 +39,7 @@ def view(balances: Sequence[Balance], type_names: Mapping[str, str]) -> View:
             layout.header(title),
             layout.section(f"*{left}*"),
             *balance_lines.sections(
-                balance_lines.ledger(balance, type_names, most_alike=most_alike)
+                balance_lines.ledger(balance, type_names, most_alike=most_alike, is_own=is_own)
             ),
         ]
         if balance.lapsing_half_days > 0 and balance.lapsing_after is not None:
@@ -45,7 +52,7 @@ def view(balances: Sequence[Balance], type_names: Mapping[str, str]) -> View:
                     )
                 )
             )
-    return _modal(balances[0].on, blocks)
+    return blocks
 
 
 def refused(sentence: str, on: date) -> View:
@@ -54,12 +61,14 @@ def refused(sentence: str, on: date) -> View:
 
 
 def _modal(on: date, blocks: Sequence[Block]) -> View:
-    picker = fields.date_picker(on) | {"action_id": ids.BALANCE_DAY}
+    return layout.modal(gettext("Your balance"), [day_picker(on, ids.BALANCE_DAY), *blocks])
+
+
+def day_picker(on: date, action_id: str) -> Block:
+    """The day of the ledgers below. Not an input, which would make the modal a form."""
     label = gettext("Balance on")
-    # Not an input, which would make the modal a form.
-    day = {
+    return {
         **layout.section(f"*{label}*"),
         "block_id": DAY,
-        "accessory": picker,
+        "accessory": fields.date_picker(on) | {"action_id": action_id},
     }
-    return layout.modal(gettext("Your balance"), [day, *blocks])

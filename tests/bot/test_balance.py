@@ -25,7 +25,7 @@ from storage.leave.leave_balances import BookedLeave
 from storage.leave.ledgers import YEARS_AHEAD, Balance, Line
 from storage.rules.leave_years import LeaveYear
 from tests.bot.test_home_views import balance
-from tests.bot.test_settings_access import choose, settings
+from tests.bot.test_settings_access import choose, click, settings
 from tests.bot.test_settings_views import a_balance
 from tests.bot.test_views import text
 from tests.bot.world import ADA, ADMIN, GRACE, World
@@ -126,6 +126,46 @@ def test_allowances_are_named_only_where_there_are_several(world: World) -> None
 
     assert "2026\n*25 days left*" in shown
     assert "Annual leave" not in shown
+
+
+def balance_of_ada(world: World) -> View:
+    """The balance of Ada, opened by an admin from the list of people."""
+    world.add_admin()
+    listed = settings(world, ADMIN, "settings.people")
+    return choose(world, ADMIN, listed, "settings.people.menu", f"balance {world.people[ADA].id}")
+
+
+def test_admins_see_where_the_days_of_a_person_come_from_on_any_day(world: World) -> None:
+    person = world.people[ADA].id
+    own = {"start_date": date(2026, 2, 1), "leave_allowance_half_days": 48}
+    world.write(people.update, person, own | {"effective_from": date(2026, 2, 1)})
+    world.submit_over_rest()
+
+    shown = click(world, ADMIN, balance_of_ada(world), "settings.people.ledger")
+
+    assert "Ada Lovelace" in shown.visible_text
+    assert "2026\n*19 days left*\n• +24: The person's own allowance" in shown.visible_text
+    assert "\n• -2: Started on Sun 1 February 2026\n" in shown.visible_text
+    assert "Annual leave, Mon 3 August to Wed 5 August 2026: pending" in shown.visible_text
+    assert "You" not in shown.visible_text
+    world.pick(ADMIN, shown, views.DAY, "settings.people.ledger.day", "2027-03-01")
+    assert "2027\n*24 days left*" in world.slack.open_modal(ADMIN).visible_text
+    world.pick(ADMIN, shown, views.DAY, "settings.people.ledger.day", "2999-01-01")
+    refused = world.slack.open_modal(ADMIN)
+    assert "Choose a date within 20 years of today." in refused.visible_text
+
+
+def test_the_ledger_of_a_person_leads_back_to_the_form_that_adjusts_it(world: World) -> None:
+    form = balance_of_ada(world)
+    shown = click(world, ADMIN, form, "settings.people.ledger")
+    assert shown.id == form.id
+
+    form = click(world, ADMIN, shown, "settings.people.ledger.adjust")
+    adjusted = {"days": "2", "reason": "Moved house"}
+    assert world.slack.submit(ADMIN, form, adjusted).errors == {}
+
+    shown = click(world, ADMIN, world.slack.open_modal(ADMIN), "settings.people.ledger")
+    assert "\n• +2: Adjustment: Moved house" in shown.visible_text
 
 
 def test_the_command_shows_every_allowance(world: World) -> None:

@@ -128,7 +128,7 @@ def test_an_allowance_without_a_figure_carries_over_all_days(world: World) -> No
     (terms,) = allowances_of(world)[1].terms
     assert (terms.half_days_per_year, terms.carry_over_half_days) == (None, None)
     shown = world.slack.open_modal(ADMIN, "Sabbatical").visible_text
-    assert "only people with days of their own · carries over all days left" in shown
+    assert "Only people with days of their own · carries over all days left" in shown
 
 
 def test_days_that_are_only_earned_are_no_ones_figure(world: World) -> None:
@@ -136,8 +136,8 @@ def test_days_that_are_only_earned_are_no_ones_figure(world: World) -> None:
 
     shown = settings(world, ADMIN, SCREEN).visible_text
 
-    assert "can be earned" in shown
-    assert "only people with days of their own" not in shown
+    assert "Can be earned" in shown
+    assert "people with days of their own" not in shown
 
 
 def test_saving_the_form_as_it_opened_changes_nothing(world: World) -> None:
@@ -313,6 +313,45 @@ def test_a_used_allowance_is_archived_and_restored_an_unused_one_deleted(world: 
     listed = choose(world, ADMIN, listed, MENU, f"restore {used.id}")
     assert "Archived" not in listed.visible_text
     assert not allowances_of(world)[1].is_archived
+
+
+def test_the_code_of_an_allowance_is_shown_and_can_be_changed(world: World) -> None:
+    other = volunteering(world)
+    form = editing(world, other.id)
+    assert form.values["code"]["answer"]["value"] == "volunteering"
+
+    taken = world.slack.submit(ADMIN, form, {"code": allowances_of(world)[0].code})
+    assert list(taken.errors) == ["code"]
+    assert world.submit(ADMIN, form, {"code": "good-deeds"}).errors == {}
+
+    assert allowances_of(world)[1].code == "good-deeds"
+
+
+def test_a_new_allowance_gets_the_typed_code_or_one_of_its_name(world: World) -> None:
+    for filled in ({"name": "Study", "code": "learning"}, {"name": "Sick days"}):
+        close_all(world)
+        form = click(world, ADMIN, settings(world, ADMIN, SCREEN), f"{SCREEN}.new")
+        assert world.submit(ADMIN, form, filled).errors == {}
+
+    assert [each.code for each in allowances_of(world)[1:]] == ["learning", "sick-days"]
+
+
+@pytest.mark.parametrize(
+    ("terms", "line"),
+    [
+        ({"half_days_per_year": None, "earnable": True}, "Can be earned"),
+        ({"half_days_per_year": None}, "Only people with days of their own"),
+        ({"half_days_per_year": 4, "earnable": True}, "2 days a year · can be earned"),
+    ],
+)
+def test_what_an_allowance_grants_begins_with_a_capital(
+    world: World, terms: dict[str, Any], line: str
+) -> None:
+    volunteering(world, **terms)
+
+    listed = settings(world, ADMIN, SCREEN)
+
+    assert f"*Volunteering*\n{line}" in listed.visible_text
 
 
 # Other forms
