@@ -277,7 +277,8 @@ class Operation(Facts):
         """Members that a PATCH may send unchanged."""
         if self.method != "PATCH" or self.resource is None or self.body is None:
             return frozenset()
-        return self.resource.members - self.body.model_fields.keys()
+        fields = self.body.model_fields
+        return self.resource.members - {field.alias or name for name, field in fields.items()}
 
     @cached_property
     def members(self) -> frozenset[str]:

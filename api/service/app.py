@@ -19,6 +19,7 @@ from api.http.errors import exception_handlers
 from api.http.operations import Clock, Operation, Services
 from api.http.rate_limits import RateLimits
 from api.routes import (
+    absence_limits,
     allowances,
     api_keys,
     approvals,
@@ -69,6 +70,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
     *organisation.OPERATIONS,
     *public_holidays.OPERATIONS,
     *closures.OPERATIONS,
+    *absence_limits.OPERATIONS,
     *digests.OPERATIONS,
     *webhooks.OPERATIONS,
     *audit.OPERATIONS,

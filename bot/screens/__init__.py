@@ -13,6 +13,7 @@ from bot.base.block_kit import Block
 from bot.base.language import gettext, gettext_noop
 from bot.blocks import layout
 from bot.screens import (
+    absence_limits,
     allowances,
     api_keys,
     calendar_feeds,
@@ -33,7 +34,13 @@ OF_ADMINS: Final = (
     (gettext_noop("People"), (people.SCREEN, departments.SCREEN)),
     (
         gettext_noop("Leave"),
-        (leave_types.SCREEN, allowances.SCREEN, holidays.SCREEN, closures.SCREEN),
+        (
+            leave_types.SCREEN,
+            allowances.SCREEN,
+            holidays.SCREEN,
+            closures.SCREEN,
+            absence_limits.SCREEN,
+        ),
     ),
     (
         gettext_noop("Organisation"),

@@ -138,6 +138,9 @@ NotificationEvent = (
 
 # The actions in the audit trail. Names are public and never change.
 AuditAction = Literal[
+    "absence_limit.created",
+    "absence_limit.deleted",
+    "absence_limit.updated",
     "allowance.archived",
     "allowance.created",
     "allowance.deleted",

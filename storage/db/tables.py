@@ -79,6 +79,7 @@ def add_index(
 
 HALVES = get_args(HalfDay)
 WHEN_SHORT = ("overdraft", "skip")
+ENFORCEMENTS = ("warn", "block")
 OFF = [SQL("DEFAULT FALSE")]
 OF_ORGANISATION = SQL("FOREIGN KEY (organisation_id) REFERENCES organisations (id)")
 # Versions that do not know the table delete departments, too.
@@ -554,6 +555,38 @@ class ClosureRow(OwnedRow):
             ),
             check("closures_when_short", one_of("when_short", WHEN_SHORT)),
             check("closures_dates", "start_date <= end_date"),
+        ]
+
+
+class AbsenceLimitRow(OwnedRow):
+    """How many people of a group may be away, or have to be at work.
+
+    The group: a department, the people of ``user_ids`` (JSON), or everyone.
+    """
+
+    name = TextField()
+    department_id = IdField(null=True)
+    user_ids = TextField(null=True)
+    first_day = DateField(null=True)
+    last_day = DateField(null=True)
+    max_away = IntegerField(null=True)
+    min_present = IntegerField(null=True)
+    enforcement = CharField(8)
+    is_active = FlagField()
+    created_at = BigIntegerField()
+    updated_at = BigIntegerField()
+    version = IntegerField()
+
+    class Meta:
+        table_name = "absence_limits"
+        indexes = ((("organisation_id", "department_id"), False),)
+        constraints = [
+            OF_ORGANISATION,
+            OF_DEPARTMENT,
+            check("absence_limits_group", "department_id IS NULL OR user_ids IS NULL"),
+            check("absence_limits_dates", "first_day <= last_day"),
+            check("absence_limits_number", "(max_away IS NULL) <> (min_present IS NULL)"),
+            check("absence_limits_enforcement", one_of("enforcement", ENFORCEMENTS)),
         ]
 
 
@@ -1102,6 +1135,7 @@ TABLES: tuple[type[Model], ...] = (
     AllowanceRow,
     TimeCreditRow,
     ClosureRow,
+    AbsenceLimitRow,
     AllowanceAdjustmentRow,
     ApiKeyRow,
     CalendarFeedRow,

@@ -47,6 +47,7 @@ BODIES: Final[Mapping[str, Any]] = {
     "departments.update": {"name": "Development", "default_leave_allowance": 27.5},
     "digests.update": {"frequency": "weekly"},
     "closures.update": {"name": "Spring closure"},
+    "absence_limits.update": {"max_away": 3},
     "webhooks.create": {"url": "https://203.0.114.9/hook", "events": ["*"]},
     "webhooks.update": {"events": ["leave_request.approved"]},
     "leave_requests.edit": {"note": "A note"},
@@ -162,6 +163,7 @@ def things(client: Client, database: Database) -> Things:
         "digests": create("digests", {"channel": "C0OUT", "department_id": department.id}),
         "display-links": create("display-links", {"name": "Kitchen"}),
         "closures": create("closures", CLOSURE | {"leave_type_id": type_id(database, acme)}),
+        "absence-limits": create("absence-limits", {"name": "Everyone", "max_away": 50}),
         "api-keys": create("api-keys", {"name": "Spare", "scopes": ["leave:read"]}),
     }
     return Things(acme=acme, key=key, member=ada, ids=ids)

@@ -34,7 +34,7 @@ from storage.base.allowance_values import TenureStep
 from storage.calendars import display_links, feeds
 from storage.db.database import Transaction
 from storage.keys import api_keys
-from storage.leave import decisions, leave_requests, leave_types
+from storage.leave import absence_limits, decisions, leave_requests, leave_types
 from storage.leave.drafts import Draft
 from storage.outbox import notification_outbox, organisation_config
 from storage.people import holiday_sets, people_rows
@@ -69,6 +69,7 @@ TYPED: Final = (
 SEARCHED: Final = {
     "settings.people.pick": "ada",
     "settings.search.person": "eve",
+    "settings.absence_limits.person": "eve",
     ids.RECORD_PERSON: "hedy",
     ids.RECORD_COVER: "eve",
     "settings.search.country": "DE",
@@ -77,6 +78,7 @@ SEARCHED: Final = {
     ids.COVER_SEARCH: "",
 }
 FILLED: Final[dict[str, dict[str, Any]]] = {
+    "settings.absence_limits.form": {"max_away": "90"},
     "settings.people.form": {
         "working_days/monday": "monday:am",
         "working_days/tuesday": "tuesday:am",
@@ -271,6 +273,8 @@ class Visitor:
                 values[block["block_id"]] = self._something(view, element)
         if view.callback_id == "settings.departments.form":
             values["manager_id"] = self._option(view, "settings.search.person")
+        if view.callback_id == "settings.absence_limits.form":
+            values["user_ids"] = [self._option(view, "settings.absence_limits.person")]
         response = self.slack.submit(ANNA, view, values)
         assert response.errors == {}, (view.callback_id, response.errors)
         self._heard("view", view.callback_id, response)
@@ -367,6 +371,8 @@ def german(world: World) -> World:
             bridge = {"start_date": date(2028, 5, 1), "end_date": date(2028, 5, 1)}
             closed = {"name": f"Brückentag {number:02}", "leave_type_id": annual} | bridge
             closures.create(tx, closed, by=mine, now=now)
+            limit = {"name": f"Grenze {number:02}", "max_away": 90, "is_active": number > 1}
+            absence_limits.create(tx, limit, by=mine, now=now)
             api_keys.create_key(
                 tx,
                 for_user=anna.id,
