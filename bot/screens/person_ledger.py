@@ -36,8 +36,8 @@ def view(user: User, on: date, ledgers: list[Block]) -> View:
     """``ledgers`` are those as of the day, or why there are none."""
     blocks = [
         layout.row(user.name or user.email, []),
-        layout.actions(layout.button(gettext("Adjust the balance"), ADJUST, user.id)),
         views.day_picker(on, _DAY),
+        layout.actions(layout.button(gettext("Adjust the balance"), ADJUST, user.id)),
         *ledgers,
     ]
     return layout.modal(gettext("Balance"), blocks, private_metadata=user.id)
