@@ -5,7 +5,9 @@ New messages are added untranslated, and those that the code no longer has are r
 
 from __future__ import annotations
 
+import ast
 import sys
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Final
@@ -61,6 +63,24 @@ def of_errors() -> dict[str, set[str]]:
     return paths
 
 
+def messages_in_f_strings(source: str) -> Iterator[str | tuple[str, ...]]:
+    """Messages of calls inside f-strings, where Babel finds none before Python 3.12."""
+    f_strings = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.JoinedStr)]
+    calls = {
+        call: call.func.id
+        for f_string in f_strings
+        for call in ast.walk(f_string)
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name)
+    }
+    for call, function in calls.items():
+        if function in IN_BOT:
+            count = len(IN_BOT[function] or (1,))
+            constants = [arg.value for arg in call.args[:count] if isinstance(arg, ast.Constant)]
+            texts = [text for text in constants if isinstance(text, str)]
+            if len(texts) == count:
+                yield tuple(texts) if count > 1 else texts[0]
+
+
 def messages() -> Catalog:
     """Every message that the code shows in Slack, with the files that contain it."""
     catalogue = Catalog(charset="utf-8")
@@ -69,6 +89,9 @@ def messages() -> Catalog:
     ):
         # No line numbers: every change of a file would change every catalogue.
         catalogue.add(message, locations=[(f"bot/{name}", None)], auto_comments=comments)  # type: ignore[list-item]
+    for path in sorted(BOT.rglob("*.py")):
+        for in_f_string in messages_in_f_strings(path.read_text(encoding="utf-8")):
+            catalogue.add(in_f_string, locations=[(str(path.relative_to(ROOT)), None)])  # type: ignore[list-item]
     for message, paths in of_errors().items():
         if message not in errors.IN_SLACK:
             catalogue.add(message, locations=[(path, None) for path in sorted(paths)])  # type: ignore[misc]

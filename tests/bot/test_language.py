@@ -40,6 +40,17 @@ def test_a_catalogue_has_exactly_the_sentences_of_the_code(name: str) -> None:
     assert in_catalogue == in_code, "run `make catalogues` and translate what is new"
 
 
+def test_the_sentences_of_the_code_are_found_in_f_strings_too() -> None:
+    source = """
+label = f"{gettext('Open' ' it')} {count:{gettext('wide')}} {gettext(name)}"
+more = f"{link(ngettext('{count} day', '{count} days', count))}"
+"""
+
+    found = set(catalogues.messages_in_f_strings(source))
+
+    assert found == {"Open it", "wide", ("{count} day", "{count} days")}
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_every_sentence_is_translated_with_the_same_placeholders(name: str) -> None:
     wrong = []
