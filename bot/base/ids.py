@@ -114,6 +114,15 @@ HOME_SCOPE: Final = "home.scope"
 CHECKLIST_STEP: Final = "home.checklist.step"
 CHECKLIST_HIDE: Final = "home.checklist.hide"
 
+# Time in lieu: the button and its form, and the buttons of a claim, whose id is their value, in
+# messages and on Home.
+TIME_CREDIT_CLAIM: Final = "time_credit.claim"
+TIME_CREDIT_FORM: Final = "time_credit.form"
+TIME_CREDIT_APPROVE: Final = "time_credit.approve"
+TIME_CREDIT_DECLINE: Final = "time_credit.decline"
+TIME_CREDIT_DECLINE_FORM: Final = "time_credit.decline.form"
+TIME_CREDIT_CANCEL: Final = "time_credit.cancel"
+
 # Opens the ledger of the balances; the value is a day, or "" for today. The other is its day.
 BALANCE: Final = "balance"
 BALANCE_DAY: Final = "balance.day"

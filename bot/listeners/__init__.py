@@ -20,6 +20,7 @@ from bot.listeners import (
     own_leave,
     record_form,
     request_form,
+    time_credits,
     unknown,
 )
 
@@ -32,6 +33,7 @@ def register(app: AsyncApp, command: str) -> None:
     record_form.register(app)
     decisions.register(app)
     amendments.register(app)
+    time_credits.register(app)
     home.register(app)
     calendar.register(app)
     balance.register(app)

@@ -13,10 +13,10 @@ from slack_bolt.async_app import AsyncApp
 from bot.base import ids
 from bot.interaction import errors, listening, typed_context
 from bot.interaction.interaction import Interaction
-from bot.listeners import balance, calendar, own_leave, record_form, request_form
+from bot.listeners import balance, calendar, own_leave, record_form, request_form, time_credits
 from bot.message_views import answers
 from bot.message_views.answers import Away
-from bot.parsing import typed_leave, typed_names, typed_phrases
+from bot.parsing import typed_leave, typed_names, typed_phrases, typed_work
 from bot.parsing.typed_leave import ParsedLeave
 from bot.parsing.typed_names import plain
 from bot.parsing.typed_terms import Problem
@@ -43,6 +43,9 @@ async def timeoff(interaction: Interaction) -> None:
     subcommand = SUBCOMMANDS.get(typed.casefold())
     if subcommand is not None:
         await subcommand(interaction)
+        return
+    if typed_work.language_of(typed) is not None:
+        await time_credits.open_typed(interaction, typed)
         return
     if calendar.is_typed(typed):
         if not await calendar.show_typed(interaction, typed):

@@ -261,6 +261,7 @@ EXAMPLES: Final = (
     gettext_noop("next fri pm sick"),
     gettext_noop("24 dec - 2 jan unpaid"),
 )
+WORKED_EXAMPLE: Final = gettext_noop("worked sat 1 day release")
 
 _MAX_COMMAND = 40
 
@@ -295,6 +296,11 @@ def help_text(command: str, *, contact: str = "") -> str:
         gettext(
             "`{command} @name sick today` records leave for a person whose leave you decide.",
             command=command,
+        ),
+        gettext(
+            "`{command} {example}` claims time in lieu, where your organisation has it.",
+            command=command,
+            example=gettext(WORKED_EXAMPLE),
         ),
         gettext("`{command} help` shows this help.", command=command),
         gettext(

@@ -24,7 +24,7 @@ from bot.message_views import admin_messages
 from bot.message_views import digest as views
 from storage.base.errors import DatabaseUnavailable
 from storage.db.database import Database
-from storage.notifications import digests, reminder_checks, reminders
+from storage.notifications import digests, reminder_checks, reminders, time_credit_reminders
 from storage.notifications.digests import Digest, DigestKey
 from storage.people import slack_syncs
 from storage.people.people_rows import SlackProfile
@@ -168,20 +168,27 @@ class Reminders:
 
         Another failure in one organisation is logged and retried later, and stops no other one.
         """
-        due = await self._database.read(reminders.due_organisations, now=self._clock())
-        for organisation_id in due:
+        read = self._database.read
+        for organisation_id in await read(reminders.due_organisations, now=self._clock()):
             await self._remind_in(organisation_id)
+        for organisation_id in await read(
+            time_credit_reminders.due_organisations, now=self._clock()
+        ):
+            await self._remind_in(organisation_id, of_time_credits=True)
 
-    async def _remind_in(self, organisation_id: str) -> None:
+    async def _remind_in(self, organisation_id: str, *, of_time_credits: bool = False) -> None:
         now = self._clock()
+        run, back_off = reminder_checks.run, reminders.back_off
+        if of_time_credits:
+            run, back_off = time_credit_reminders.run, time_credit_reminders.back_off
         try:
-            while await self._database.write(reminder_checks.run, organisation_id, now=now):
+            while await self._database.write(run, organisation_id, now=now):
                 pass
         except DatabaseUnavailable:
             raise
         except Exception:  # noqa: BLE001  # an error in one organisation's data
             _log.exception("slack.reminders_failed", organisation_id=organisation_id)
-            await self._database.write(reminders.back_off, organisation_id, now=now)
+            await self._database.write(back_off, organisation_id, now=now)
 
 
 # Slack's recommended maximum page size (docs.slack.dev, "users.list").

@@ -18,11 +18,12 @@ from bot.base.language import using_locale
 from bot.client import slack_web
 from bot.client.workspaces import NoAccount, Recipients, Workspace, Workspaces, post
 from bot.message_views import admin_messages
+from bot.messages import time_credit_notifications
 from bot.messages.home_tab import Homes
 from bot.messages.leave_notifications import LeaveNotifications
 from storage.base.errors import DatabaseUnavailable
 from storage.db.database import Database, Transaction
-from storage.notifications import notification_data, notification_queue
+from storage.notifications import notification_data, notification_queue, time_credit_cards
 from storage.notifications.notification_data import (
     DigestNotificationData,
     NotificationData,
@@ -31,6 +32,7 @@ from storage.notifications.notification_data import (
     Welcome,
 )
 from storage.notifications.notification_queue import Notification, Outcome
+from storage.notifications.time_credit_cards import TimeCreditNotificationData
 from storage.workspaces import slack_workspaces
 
 # Stored with the notification, for operators.
@@ -61,6 +63,7 @@ Data: TypeAlias = (
     | DigestNotificationData
     | SummaryNotificationData
     | Welcome
+    | TimeCreditNotificationData
 )
 
 
@@ -152,10 +155,16 @@ class Notifier:
         if first.kind == "cover_changed":
             await self._database.write(notification_queue.expand, first, now=self._clock())
             return [Claimed(notification=first)]
-        if not first.leave_request_id:
+        if not first.leave_request_id and not first.time_credit_id:
             data = await self._database.read(_load_other, first, now=self._clock())
             return [Claimed(notification=first, data=data)]
-        found = await self._database.read(notification_data.load_leave, batch, now=self._clock())
+        found: dict[str, NotificationData] | dict[str, TimeCreditNotificationData]
+        if first.time_credit_id:
+            found = await self._database.read(time_credit_cards.load, batch, now=self._clock())
+        else:
+            found = await self._database.read(
+                notification_data.load_leave, batch, now=self._clock()
+            )
         return [
             Claimed(notification=each, data=found[each.id])
             if each.id in found
@@ -190,6 +199,10 @@ class Notifier:
                 return await self._leave.send(data, notification, workspace)
             case SummaryNotificationData():
                 return await self._leave.send_summary(data, notification, workspace)
+            case TimeCreditNotificationData():
+                return await time_credit_notifications.send(
+                    data, notification, workspace, self._recipients
+                )
         if isinstance(data, Welcome) and data.recipient.slack_user_id is None:
             # The account was unlinked meanwhile.
             raise NoAccount

@@ -276,11 +276,11 @@ def split(
             continue
         reason = _thanks(language).sub("", reason).strip(_AROUND)
         if _is_reason(reduced(typed_phrases.without_symbols(plain(reason))), language, types):
-            return typed[: place.start()].rstrip(), _unescaped(reason)
+            return typed[: place.start()].rstrip(), unescaped(reason)
     return typed, None
 
 
-def _unescaped(typed: str) -> str:
+def unescaped(typed: str) -> str:
     """The text without Slack's escapes (docs.slack.dev, "Formatting message text")."""
     return typed.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
 

@@ -10,13 +10,14 @@ from bot.base import ids
 from bot.base.block_kit import Block, View
 from bot.base.language import gettext, locale, ngettext
 from bot.blocks import balance_lines, layout, words
-from bot.message_views import cards
+from bot.message_views import cards, time_credit_messages
 from bot.views import calendar
 from storage.base.allowance_values import Amount
 from storage.base.calendar_values import Absence
 from storage.base.leave_values import Amendment, LeaveRequest, LeaveType
 from storage.leave.covers import Covered
 from storage.leave.ledgers import Balance
+from storage.notifications.time_credit_cards import TimeCreditCard
 from storage.rules import holiday_calendar
 from storage.workspaces.home import MAX_COVERING, Home, Item, ProposedLeave
 from storage.workspaces.setup_checklist import MAX_COUNTED, Checklist, Step
@@ -39,6 +40,7 @@ def view(home: Home, settings: Sequence[Block]) -> View:
             *checklist_steps(home.checklist),
             *balance_rows(home.balances),
             *_own_leave(home),
+            *own_claims(home.own_claims),
             *covering_list(home.covering),
             *whos_out(home),
             _quick_actions(home),
@@ -60,13 +62,15 @@ def _quick_actions(home: Home) -> Block:
     buttons = [layout.button(gettext("Request leave"), ids.HOME_REQUEST, style="primary")]
     if home.may_record:
         buttons.append(layout.button(gettext("Record leave"), ids.HOME_RECORD))
+    if home.may_claim:
+        buttons.append(layout.button(gettext("Claim time in lieu"), ids.TIME_CREDIT_CLAIM))
     return layout.actions(*buttons, layout.button(gettext("Calendar"), ids.CALENDAR))
 
 
 def _pending_approvals(home: Home) -> list[Block]:
-    if not home.waiting.items:
+    if not home.waiting.items and not home.waiting_claims:
         return []
-    blocks = [layout.header(gettext("Waiting for your decision"))]
+    blocks = [layout.header(gettext("Waiting for your decision")), *waiting_claims(home)]
     for item in home.waiting.items:
         blocks += _pending_request(item)
     cursors, cursor = home.cursors, home.waiting.next_cursor
@@ -76,6 +80,27 @@ def _pending_approvals(home: Home) -> list[Block]:
         replace(cursors, waiting=None),
         replace(cursors, waiting=cursor),
     )
+
+
+def waiting_claims(home: Home) -> list[Block]:
+    """Time in lieu to decide on. There are no pages: others follow once these are decided."""
+    blocks = [time_credit_messages.home_block(card) for card in home.waiting_claims]
+    if home.has_more_claims:
+        blocks.append(layout.quiet(gettext("More time in lieu appears here as you decide.")))
+    return blocks
+
+
+def own_claims(claims: Sequence[TimeCreditCard]) -> list[Block]:
+    if not claims:
+        return []
+    return [layout.header(gettext("Your time in lieu")), *map(_own_claim, claims)]
+
+
+def _own_claim(card: TimeCreditCard) -> Block:
+    shown = layout.section(time_credit_messages.own_line(card))
+    if card.credit.status != "pending":
+        return shown
+    return {**shown, "accessory": time_credit_messages.cancel_button(card)}
 
 
 def _pending_request(item: Item) -> list[Block]:

@@ -21,7 +21,7 @@ from storage.calendars import feeds
 from storage.db import locks
 from storage.db.database import Transaction
 from storage.keys import api_keys
-from storage.leave import cover_notices
+from storage.leave import cover_notices, time_credits
 from storage.outbox import organisation_config
 from storage.outbox.organisation_config import OrganisationConfig
 from storage.people import people_changes, people_rows
@@ -128,6 +128,7 @@ def archive(
     key_count = api_keys.revoke_all(tx, user_id, by=by, now=now)
     feed_count = feeds.revoke_all(tx, user_id, by=by, now=now)
     leave = offboarding.end_leave(tx, config, user, by=by, now=now)
+    time_credits.cancel_pending(tx, config, user, by=by, now=now)
     cover_notices.release(tx, config, released, by=by, now=now)
     reassignment.apply(tx, config, reassigned, by=by, now=now)
     if recorder is not None:

@@ -14,7 +14,7 @@ from typing import Final
 from storage.base.leave_values import LeaveRequest, Reassignment
 from storage.base.values import Caller, User, local_day
 from storage.db.database import Transaction
-from storage.leave import leave_lists, leave_rows
+from storage.leave import leave_lists, leave_rows, time_credit_lists
 from storage.outbox import audit, notification_outbox
 from storage.outbox.organisation_config import OrganisationConfig
 from storage.people import approval_rule, approvers
@@ -115,6 +115,7 @@ def send_cards_to_linked(
     ``before`` and ``after``: the person without and with the account. A pending person becomes an
     approver by it; an active one was an approver before, whom no card could reach.
     """
+    _reassign_time_credits(tx, config, now)
     requests = assigned_to(tx, config, after, now=now)
     if not requests:
         return
@@ -134,7 +135,11 @@ def apply(
     by: Caller,
     now: datetime,
 ) -> None:
-    """Audit the new approvers, send them cards and refresh the others' cards."""
+    """Audit the new approvers, send them cards and refresh the others' cards.
+
+    Called after every change of people: time in lieu is read again, whatever is ``reassigned``.
+    """
+    _reassign_time_credits(tx, config, now)
     ids = [
         (
             reassignment.request.id,
@@ -156,3 +161,8 @@ def apply(
         config=config,
         now=now,
     )
+
+
+def _reassign_time_credits(tx: Transaction, config: OrganisationConfig, now: datetime) -> None:
+    today = local_day(now, config.organisation.timezone)
+    time_credit_lists.reassign(tx, config, today=today, now=now)

@@ -113,6 +113,7 @@ EVENTS: Final[Mapping[DeliveryEvent, tuple[str, str]]] = {
 # The subject of a notification: an event, or a change that only Slack and the audit trail show.
 NotificationEvent = (
     LeaveEventType
+    | TimeCreditEventType
     | Literal[
         "leave_request.recounted",
         "leave_request.rerouted",
@@ -133,6 +134,7 @@ NotificationEvent = (
         "own_message.refresh",
         "own_message.begins_soon",
         "absence.told",
+        "time_credit.rerouted",
     ]
 )
 
@@ -205,6 +207,7 @@ AuditAction = Literal[
     "time_credit.cancelled",
     "time_credit.created",
     "time_credit.declined",
+    "time_credit.next_step_asked",
     "user.activated",
     "user.archived",
     "user.created",

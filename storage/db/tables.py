@@ -515,6 +515,7 @@ add_index(
     unique=True,
     where="status IN ('pending', 'approved')",
 )
+add_index(TimeCreditRow, "time_credits_pending", "organisation_id id", where="status = 'pending'")
 
 
 class ClosureRow(OwnedRow):
@@ -980,6 +981,7 @@ class NotificationRow(OwnedRow):
     # The closure of "closure_notice", and the half-days that it booked for the person before.
     closure_id = IdField(null=True)
     half_days_before = IntegerField(null=True)
+    time_credit_id = IdField(null=True)
 
     class Meta:
         table_name = "notices"
@@ -1003,6 +1005,12 @@ add_index(
     "notices_of_webhooks",
     "organisation_id webhook_id",
     where="webhook_id IS NOT NULL",
+)
+add_index(
+    NotificationRow,
+    "notices_of_time_credits",
+    "organisation_id time_credit_id user_id",
+    where="time_credit_id IS NOT NULL",
 )
 add_index(NotificationRow, "notices_due", "due_at", where="status = 'pending'")
 add_index(
@@ -1035,6 +1043,38 @@ class ReminderRow(Model):  # type: ignore[misc]
             references("leave_requests", "leave_request_id"),
             references("users", "user_id"),
             check("reminders_sent", "sent >= 0"),
+        ]
+
+
+class TimeCreditCardRow(Model):  # type: ignore[misc]
+    """The message about a time credit in one person's DM, and their next reminder.
+
+    Without a channel it was not sent yet. ``due_at`` is null for the person who claimed it, and
+    once it is decided.
+    """
+
+    organisation_id = IdField()
+    time_credit_id = IdField()
+    user_id = IdField()
+    channel = CharField(32, null=True)
+    ts = CharField(32, null=True)
+    # The last reply in its thread that shows the card again.
+    reply_ts = CharField(32, null=True)
+    asked_at = BigIntegerField()
+    # How many reminders were sent.
+    sent = IntegerField()
+    # As in ``ReminderRow``.
+    is_next_step = FlagField()
+    due_at = BigIntegerField(null=True)
+
+    class Meta:
+        table_name = "time_credit_cards"
+        primary_key = CompositeKey("organisation_id", "time_credit_id", "user_id")
+        indexes = ((("due_at",), False), (("organisation_id", "user_id"), False))
+        constraints = [
+            references("time_credits", "time_credit_id"),
+            references("users", "user_id"),
+            check("time_credit_cards_sent", "sent >= 0"),
         ]
 
 
@@ -1157,6 +1197,7 @@ TABLES: tuple[type[Model], ...] = (
     SlackMessageRow,
     NotificationRow,
     ReminderRow,
+    TimeCreditCardRow,
     ReminderSummaryRow,
     DigestRow,
     ChannelDigestRow,

@@ -13,7 +13,7 @@ from typing import Final, TypedDict
 from peewee import SQL, Select
 
 from storage.base.allowance_values import Allowance, Amount
-from storage.base.leave_values import HalfDay, LeaveRequest, LeaveStatus
+from storage.base.leave_values import HalfDay, LeaveRequest, LeaveStatus, TimeCredit
 from storage.base.values import User, local_day
 from storage.db import rows
 from storage.db.compiled import Expr, Param, any_of, compiled
@@ -299,7 +299,7 @@ def account_of(
                 id=credit.id,
                 worked_on=credit.worked_on,
                 half_days=credit.half_days,
-                until=_usable_until(config, user, credit),
+                until=usable_until(config, user, credit),
             )
             for credit in booked.credits
             if credit.allowance_id == allowance_id
@@ -317,7 +317,9 @@ def account_of(
     )
 
 
-def _usable_until(config: OrganisationConfig, user: User, credit: BookedCredit) -> date | None:
+def usable_until(
+    config: OrganisationConfig, user: User, credit: BookedCredit | TimeCredit
+) -> date | None:
     """The last day on which the credit can be taken, by the terms of the day of the work."""
     terms = config.allowances[credit.allowance_id].terms
     of_day = dated.on_or_first(terms, leave_year_rule(config, user), credit.worked_on)

@@ -35,11 +35,18 @@ from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction
 from storage.db.pages import Page, PageOf, page_of, position
 from storage.db.tables import TimeCreditRow
-from storage.leave import card_refreshes, leave_balances, leave_requests, ledgers, request_steps
+from storage.leave import (
+    card_refreshes,
+    leave_balances,
+    leave_requests,
+    ledgers,
+    request_steps,
+    time_credit_lists,
+)
 from storage.leave.decisions import MAX_REASON_LENGTH
 from storage.leave.leave_balances import CREDIT_REACH, Bookings
 from storage.leave.request_steps import Requester
-from storage.outbox import audit, organisation_config, webhook_outbox
+from storage.outbox import audit, organisation_config, time_credit_outbox, webhook_outbox
 from storage.outbox.organisation_config import OrganisationConfig
 from storage.people import allowance_terms, approval_rule, approvers
 from storage.rules import employment_terms, year_balances
@@ -164,6 +171,15 @@ def create(
     deciders = approvers.of_person(tx, by.organisation_id, person.user.id, today=person.today)
     if not deciders and not has_admin:
         return _decided(tx, "approve", credit, person, decided_by=None, by=by, now=now)
+    time_credit_outbox.notify(
+        tx,
+        "time_credit.created",
+        credit,
+        approver_ids=[decider.id for decider in deciders],
+        by=by,
+        config=person.config,
+        now=now,
+    )
     return credit
 
 
@@ -253,6 +269,17 @@ def cancel(tx: Transaction, credit_id: str, *, by: Caller, now: datetime) -> Tim
     return _save(tx, "time_credit.cancelled", credit, after, person, by=by, now=now)
 
 
+def cancel_pending(
+    tx: Transaction, config: OrganisationConfig, user: User, *, by: Caller, now: datetime
+) -> None:
+    """Cancel what an archived person claimed and no one has decided on; the person is locked."""
+    today = local_day(now, config.organisation.timezone)
+    person = Requester(user=user, config=config, today=today)
+    for credit in time_credit_lists.pending_of(tx, config.organisation.id, user.id):
+        after = replace(credit, status="cancelled")
+        _save(tx, "time_credit.cancelled", credit, after, person, by=by, now=now)
+
+
 def _decide(
     tx: Transaction,
     action: Literal["approve", "decline"],
@@ -313,6 +340,7 @@ def _save(
     key = {"organisation_id": by.organisation_id, "id": before.id}
     tx.update(TimeCreditRow, rows.columns(after), **key)
     _record(tx, event, before, after, person, by=by, now=now)
+    time_credit_outbox.notify(tx, event, after, by=by, config=person.config, now=now)
     if "approved" in (before.status, after.status):
         card_refreshes.enqueue(tx, config=person.config, now=now, user_ids={person.user.id})
     return after
@@ -380,8 +408,8 @@ def _locked(
 def _may_see(tx: Transaction, credit: TimeCredit, by: Caller, today: date) -> bool:
     if by.is_admin or credit.user_id == by.user_id:
         return True
-    return by.user_id is not None and approvers.is_approver_of(
-        tx, by.organisation_id, credit.user_id, approver_id=by.user_id, today=today
+    return by.user_id is not None and time_credit_lists.is_approver(
+        tx, credit, organisation_id=by.organisation_id, user_id=by.user_id, today=today
     )
 
 
@@ -481,8 +509,12 @@ def _page(
     query = TimeCreditRow.select(*_COLUMNS).where(TimeCreditRow.organisation_id == organisation_id)
     if viewer_id is not None:
         requesters = approval_rule.requesters_of(organisation_id, viewer_id, today)
-        is_seen = (TimeCreditRow.user_id == viewer_id) | TimeCreditRow.user_id.in_(requesters)
-        query = query.where(is_seen)
+        escalated = time_credit_lists.escalated_ids(organisation_id, viewer_id)
+        query = query.where(
+            (TimeCreditRow.user_id == viewer_id)
+            | TimeCreditRow.user_id.in_(requesters)
+            | TimeCreditRow.id.in_(escalated)
+        )
     if user_id is not None:
         query = query.where(TimeCreditRow.user_id == user_id)
     if status is not None:

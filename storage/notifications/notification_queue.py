@@ -29,7 +29,7 @@ from storage.db.compiled import (
 from storage.db.database import Transaction
 from storage.db.tables import LeaveRequestRow, NotificationRow
 from storage.leave import card_refreshes
-from storage.notifications import reminders, slack_messages
+from storage.notifications import reminders, slack_messages, time_credit_messages
 from storage.notifications.slack_messages import PostedMessage
 from storage.outbox import notification_outbox
 from storage.outbox.leased_queue import LeasedQueue, skip_locked, wait_after
@@ -40,8 +40,9 @@ from storage.outbox.notification_outbox import NotificationKind
 class Notification:
     """A notification for a person; ``attempts`` counts earlier ones.
 
-    Its subject is the webhook or digest if it has one, else the leave request, else the person's
-    leave between two days. With a request, the days are those that a cover knows of it.
+    Its subject is the webhook, digest or time credit if it has one, else the leave request, else
+    the person's leave between two days. With a request, the days are those that a cover knows of
+    it.
     """
 
     organisation_id: str
@@ -57,11 +58,12 @@ class Notification:
     digest_id: str | None = None
     first_day: date | None = None
     last_day: date | None = None
+    time_credit_id: str | None = None
 
     @property
     def subject(self) -> tuple[str, str]:
         """Equal for the notifications about one request, which are read together."""
-        return self.organisation_id, self.leave_request_id or self.id
+        return self.organisation_id, self.leave_request_id or self.time_credit_id or self.id
 
     @property
     def is_refresh(self) -> bool:
@@ -81,8 +83,19 @@ def _due(_: Engine, now: Expr, limit: Expr) -> Select:
         (other.id < notification.id)
         | ((other.id > notification.id) & other.claim_id.is_null(False) & (other.due_at > now)),
     )
+    credit_comes_first = other.select(other.id).where(
+        other.organisation_id == notification.organisation_id,
+        other.time_credit_id == notification.time_credit_id,
+        other.user_id == notification.user_id,
+        other.status == "pending",
+        (other.id < notification.id)
+        | ((other.id > notification.id) & other.claim_id.is_null(False) & (other.due_at > now)),
+    )
     query: Select = notification.select(notification.organisation_id, notification.id).where(
-        notification.status == "pending", notification.due_at <= now, ~fn.EXISTS(comes_first)
+        notification.status == "pending",
+        notification.due_at <= now,
+        ~fn.EXISTS(comes_first),
+        ~fn.EXISTS(credit_comes_first),
     )
     return query.order_by(notification.due_at).limit(limit)
 
@@ -222,6 +235,12 @@ def record_results(
                 now=now,
             )
     _render_outdated_again(tx, outcomes, now)
+    shown = [
+        (each.organisation_id, each.time_credit_id, each.user_id, outcome.sent_card.version)
+        for each, outcome in outcomes
+        if each.kind == "time_credit_card" and each.time_credit_id and outcome.sent_card
+    ]
+    time_credit_messages.render_outdated_again(tx, shown, now=now)
 
 
 def give_up(tx: Transaction, organisation_id: str, *, now: datetime) -> None:
@@ -266,6 +285,9 @@ def _change(notification: Notification, outcome: Outcome, now: datetime) -> dict
 def _save_message(
     tx: Transaction, notification: Notification, outcome: Outcome, now: datetime
 ) -> None:
+    if notification.time_credit_id is not None:
+        _save_time_credit_message(tx, notification, notification.time_credit_id, outcome, now)
+        return
     card = (notification.organisation_id, notification.leave_request_id, notification.user_id)
     if outcome.deleted_message is not None:
         slack_messages.delete(tx, *card, outcome.deleted_message)
@@ -273,6 +295,20 @@ def _save_message(
         slack_messages.save_reply(tx, *card, outcome.reply_ts)
     if outcome.sent_card is not None and not outcome.sent_card.is_stored:
         slack_messages.save(tx, *card, outcome.sent_card.message, now=now)
+
+
+def _save_time_credit_message(
+    tx: Transaction, notification: Notification, credit_id: str, outcome: Outcome, now: datetime
+) -> None:
+    key = (notification.organisation_id, credit_id, notification.user_id)
+    if outcome.deleted_message is not None:
+        time_credit_messages.delete(tx, *key, outcome.deleted_message)
+    if outcome.sent_card is not None and not outcome.sent_card.is_stored:
+        is_reminded = notification.kind != "time_credit_notice"
+        message = outcome.sent_card.message
+        time_credit_messages.save(tx, *key, message, is_reminded=is_reminded, now=now)
+    if outcome.reply_ts is not None:
+        time_credit_messages.save_reply(tx, *key, outcome.reply_ts)
 
 
 def _render_outdated_again(

@@ -17,9 +17,16 @@ from storage.base.values import SCOPES, Caller, User, local_day
 from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction
 from storage.db.pages import PageOf
-from storage.db.tables import OrganisationRow, SlackMessageRow, UserRow
+from storage.db.tables import OrganisationRow, SlackMessageRow, TimeCreditCardRow, UserRow
 from storage.keys import api_keys, authentication
-from storage.leave import decisions, leave_lists, leave_requests, leave_types, time_credits
+from storage.leave import (
+    decisions,
+    leave_lists,
+    leave_requests,
+    leave_types,
+    time_credit_lists,
+    time_credits,
+)
 from storage.leave.drafts import Draft
 from storage.outbox import notification_outbox, organisation_config
 from storage.people import approvers, people_changes, people_lists, slack_syncs
@@ -70,7 +77,7 @@ def fill(tx: Transaction, *, now: datetime) -> DemoOrganisation:
     _add_allowances(tx, by=by, now=now)
     for person in (owner, staff["Amir"]):
         _make_key(tx, person, _caller(organisation.id, person), now)
-    _record_extra_work(tx, staff["Amir"], by=by, now=now)
+    _add_extra_work(tx, staff["Amir"], staff["Noor"], by=by, now=now)
     for planned in LEAVE:
         # Rejected if every day is a public holiday; the demo works without it.
         with suppress(InvalidInput):
@@ -138,19 +145,31 @@ def _add_allowances(tx: Transaction, *, by: Caller, now: datetime) -> None:
             leave_types.create(tx, {"name": allowance.name, **fields}, by=by, now=now)
 
 
-def _record_extra_work(tx: Transaction, person: User, *, by: Caller, now: datetime) -> None:
-    """A day of time in lieu for the Saturday of the week before last."""
+def _add_extra_work(
+    tx: Transaction, paid_back: User, claimer: User, *, by: Caller, now: datetime
+) -> None:
+    """Time in lieu for the Saturday of the week before last: recorded, and claimed."""
     config = organisation_config.of_organisation(tx, by.organisation_id)
-    [earned] = [each for each in config.allowances.values() if each.earnable]
+    [earned] = time_credit_lists.earnable(config)
     today = local_day(now, config.organisation.timezone)
+    saturday = today - timedelta(days=today.weekday() + 9)
     time_credits.create(
         tx,
-        user_id=person.id,
+        user_id=paid_back.id,
         allowance_id=earned.id,
-        worked_on=today - timedelta(days=today.weekday() + 9),
+        worked_on=saturday,
         days=1,
         reason="Release on Saturday",
         by=by,
+        now=now,
+    )
+    time_credits.create(
+        tx,
+        allowance_id=earned.id,
+        worked_on=saturday + timedelta(days=1),
+        days=0.5,
+        reason="Set up our stand at the fair",
+        by=_caller(by.organisation_id, claimer),
         now=now,
     )
 
@@ -330,6 +349,8 @@ def queue_pending_cards(tx: Transaction, organisation_id: str, *, now: datetime)
             config=config,
             now=now,
         )
+    tx.update(TimeCreditCardRow, {"channel": None, "ts": None}, organisation_id=organisation_id)
+    time_credit_lists.reassign(tx, config, today=today, now=now)
 
 
 def leave(tx: Transaction, *, now: datetime) -> bool:
@@ -342,6 +363,7 @@ def leave(tx: Transaction, *, now: datetime) -> bool:
         return False
     tx.change(_unlink_people, organisation_id=organisation.id, now=now)
     tx.delete(SlackMessageRow, organisation_id=organisation.id)
+    tx.delete(TimeCreditCardRow, organisation_id=organisation.id)
     organisation_config.changed(tx, organisation.id)
     return True
 

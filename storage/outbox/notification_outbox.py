@@ -36,6 +36,9 @@ NotificationKind = Literal[
     "cover_notice",
     "absence_notice",
     "welcome",
+    "time_credit_card",
+    "time_credit_notice",
+    "time_credit_reminder",
 ]
 # The dispatcher that a commit notifies.
 NOTIFICATIONS: Final = "notifications"

@@ -23,10 +23,13 @@ from storage.leave import (
     leave_lists,
     leave_requests,
     ledgers,
+    time_credit_lists,
 )
 from storage.leave.covers import Covered
 from storage.leave.leave_balances import YearBalance
 from storage.leave.ledgers import Balance
+from storage.notifications import time_credit_cards
+from storage.notifications.time_credit_cards import TimeCreditCard
 from storage.outbox import organisation_config
 from storage.outbox.organisation_config import OrganisationConfig
 from storage.people import colleagues, people_rows
@@ -41,6 +44,8 @@ from storage.workspaces.slack_workspaces import PageCursors, find_opened_home
 MAX_OWN: Final = 8
 MAX_WAITING: Final = 10
 MAX_AWAY: Final = 12
+MAX_WAITING_CLAIMS: Final = 5
+MAX_OWN_CLAIMS: Final = 5
 # One more is read, to say that there are others.
 MAX_COVERING: Final = 5
 # Days from today on whose absences are shown.
@@ -87,7 +92,9 @@ class Home:
     ``covering``: approved leave from today on that the viewer covers, at most six, by last day.
     ``cursors`` has the pages that are shown, and their scope, which is never None. ``may_record``:
     whether the viewer may record leave for anyone. ``balances``: today's leave year, then later
-    ones with leave.
+    ones with leave. ``may_claim``: whether there is an allowance for which days can be earned.
+    ``waiting_claims``: time in lieu that awaits the viewer's decision, the oldest; ``own_claims``:
+    their own that is pending or was decided of late, newest first.
     """
 
     user: User
@@ -103,6 +110,10 @@ class Home:
     covering: list[Covered]
     cursors: PageCursors
     may_record: bool = False
+    may_claim: bool = False
+    waiting_claims: tuple[TimeCreditCard, ...] = ()
+    has_more_claims: bool = False
+    own_claims: tuple[TimeCreditCard, ...] = ()
     checklist: Checklist | None = None
 
 
@@ -144,6 +155,13 @@ def load(tx: Transaction, *, by: Caller, now: datetime) -> Home:
             today=office_today,
         ),
     )
+    claims = time_credit_cards.of_credits(
+        tx,
+        config,
+        time_credit_lists.assigned(tx, by=by, today=office_today, limit=MAX_WAITING_CLAIMS + 1),
+        user,
+    )
+    own_claims = time_credit_lists.recent(tx, by=by, now=now, limit=MAX_OWN_CLAIMS)
     return Home(
         user=user,
         organisation=config.organisation,
@@ -178,6 +196,10 @@ def load(tx: Transaction, *, by: Caller, now: datetime) -> Home:
             tx, by.organisation_id, user.id, today, limit=MAX_COVERING + 1
         ),
         cursors=PageCursors(own=own_cursor, waiting=waiting_cursor, away=away_cursor, scope=scope),
+        may_claim=bool(time_credit_lists.earnable(config)),
+        waiting_claims=tuple(claims[:MAX_WAITING_CLAIMS]),
+        has_more_claims=len(claims) > MAX_WAITING_CLAIMS,
+        own_claims=tuple(time_credit_cards.of_credits(tx, config, own_claims, user)),
         may_record=leave_requests.are_any_recordable(tx, by=by, now=now),
         checklist=setup_checklist.find(tx, config, by=by, now=now),
     )

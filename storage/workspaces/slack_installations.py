@@ -20,13 +20,13 @@ from storage.base.errors import AlreadyExists
 from storage.base.event_values import AuditAction, NotificationEvent
 from storage.base.ids import new_id
 from storage.base.leave_values import LeaveRequest, LeaveStatus
-from storage.base.values import Caller, Organisation
+from storage.base.values import Caller, Organisation, local_day
 from storage.db import locks, rows
 from storage.db.compiled import Expr, Param, any_of, compiled, milliseconds
 from storage.db.database import DuplicateRow, Row, Transaction
 from storage.db.tables import AuditRow, LeaveRequestRow, SlackInstallationRow
-from storage.leave import leave_rows
-from storage.notifications import notification_queue, reminders
+from storage.leave import leave_rows, time_credit_lists
+from storage.notifications import notification_queue, reminders, time_credit_messages
 from storage.outbox import audit, notification_outbox, organisation_config
 from storage.outbox.organisation_config import OrganisationConfig
 from storage.people import slack_syncs
@@ -246,8 +246,11 @@ def show_missed(
     _show_pending(tx, config, old, "leave_request.rerouted", now, are_new=False)
     if since is not None:
         _show_decided(tx, config, since, now)
+    today = local_day(now, config.organisation.timezone)
+    time_credit_lists.reassign(tx, config, today=today, now=now)
     slack_syncs.request(tx, organisation_id, now=now)
     reminders.restart(tx, organisation_id, now=now)
+    time_credit_messages.restart(tx, organisation_id, now=now)
 
 
 def _show_pending(

@@ -19,7 +19,7 @@ from storage.db.compiled import Param, any_of, compiled
 from storage.db.database import Row, Transaction
 from storage.db.pages import PageOf
 from storage.db.tables import SlackProfileRow, UserRow
-from storage.notifications import slack_messages
+from storage.notifications import slack_messages, time_credit_messages
 from storage.outbox import audit, organisation_config
 from storage.people import people_changes, people_rows
 from storage.people.people_rows import AppliedProfile, SlackProfile
@@ -129,6 +129,7 @@ def unlink(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> User:
     unlinked = replace(user, slack_user_id=None)
     # Their messages are in a conversation with the former account, and are not updated there.
     slack_messages.delete_all_of(tx, by.organisation_id, user_id)
+    time_credit_messages.delete_all_of(tx, by.organisation_id, user_id)
     people_rows.delete_applied_profile(tx, by.organisation_id, user_id)
     unlinked = people_changes.save(tx, user, unlinked, "user.unlinked_from_slack", by=by, now=now)
     reassignment.apply(tx, config, reassigned, by=by, now=now)

@@ -34,7 +34,7 @@ from storage.base.allowance_values import TenureStep
 from storage.calendars import display_links, feeds
 from storage.db.database import Transaction
 from storage.keys import api_keys
-from storage.leave import absence_limits, decisions, leave_requests, leave_types
+from storage.leave import absence_limits, decisions, leave_requests, leave_types, time_credits
 from storage.leave.drafts import Draft
 from storage.outbox import notification_outbox, organisation_config
 from storage.people import holiday_sets, people_rows
@@ -63,6 +63,7 @@ TAKES_AWAY: Final = re.compile(r"\.(remove|delete|archive|revoke|off|deactivate|
 # In addition to the command's own words.
 TYPED: Final = (
     *("3-7 aug", "gibberish", "3-7 aug gibberish", "calendar", "calendar everyone"),
+    *("gearbeitet sa 1 Tag Release", "gearbeitet nächsten samstag 5 Tage"),
     *("@ada 3-7 aug", "@weg heute", "@gibberish", "@ada @eve", "eve heute krank", "bin ich weg?"),
 )
 # Typed into searches, and filled into forms so that they concern a person's leave.
@@ -123,6 +124,7 @@ class Visitor:
         self.takes_away = False
         # Every new request has a date of its own.
         self._next_day = date(2026, 11, 17)
+        self._worked_on = date(2026, 5, 1)
 
     def command(self, name: str, text: str) -> None:
         """Type the command, and use every modal that it opens."""
@@ -260,6 +262,9 @@ class Visitor:
         if view.callback_id in (ids.REQUEST_FORM, ids.EDIT_FORM, ids.RECORD_FORM):
             self._next_day += timedelta(weeks=1)
             values |= dict.fromkeys((ids.FIRST_DAY, ids.LAST_DAY), self._next_day.isoformat())
+        if view.callback_id == ids.TIME_CREDIT_FORM:
+            self._worked_on -= timedelta(days=1)
+            values["worked_on"] = self._worked_on.isoformat()
         if view.callback_id == "settings.overrides.form" and not is_empty(
             view.values["date"][ids.ANSWER]
         ):
@@ -357,6 +362,19 @@ def german(world: World) -> World:
                 allowances.update(tx, pot.id, {"is_archived": True}, by=by, now=now)
             events = ["leave_request.created"]
             webhook, _ = webhooks.create(tx, f"{URL}/{number}", events, by=by, now=now)
+        overtime = {"name": "Überstunden", "earnable": True, "credits_expire_after_months": 3}
+        lieu = allowances.create(tx, overtime, by=by, now=now).allowance
+        for who, first_day, count in ((ADA, date(2026, 5, 9), 7), (ANNA, date(2026, 5, 2), 1)):
+            for number in range(count):
+                time_credits.create(
+                    tx,
+                    allowance_id=lieu.id,
+                    worked_on=first_day + timedelta(days=number),
+                    days=0.5,
+                    reason="Umzug",
+                    by=world.caller(who),
+                    now=now,
+                )
         for days, day in ((50, date(2026, 5, 1)), (56, date(2027, 1, 1))):
             terms = {"half_days_per_year": days} | EVERY_TERM
             allowances.update(tx, world.acme.id, terms, effective_from=day, by=by, now=now)
@@ -580,6 +598,8 @@ def test_every_screen_is_german_and_passes_slacks_types(german: World, tmp_path:
     anna.click(ids.CANCEL_RECORDED)
     anna.click(ids.AMENDMENT_APPROVE)
     anna.click(ids.AMENDMENT_DECLINE)
+    anna.click(ids.TIME_CREDIT_APPROVE)
+    anna.click(ids.TIME_CREDIT_DECLINE)
     anna.click(ids.WITHDRAW)
     anna.click(ids.ASK_AGAIN)
     anna.everything(takes_away=False)
