@@ -11,8 +11,9 @@ from typing_extensions import TypedDict
 from api.http.fields import ABSENT, Body, Day, Days, Listing, Name, Paged, Word, listing_of, whole
 from api.http.operations import Created, RequestContext, Tag, created, operation
 from api.routes import effects
-from storage.admin import allowances, employment_records, people_status
-from storage.admin.allowances import Shown, terms_in_days
+from storage.admin import allowances, dated_terms, employment_records, people_status
+from storage.admin.allowances import Shown
+from storage.admin.dated_terms import terms_in_days
 from storage.base import errors
 from storage.base.allowance_values import AllowanceTerms, Granting, TenureStep
 from storage.base.amounts import amount_of, half_days_of
@@ -283,7 +284,7 @@ def create(
         errors.CodeTaken,
         errors.NameTaken,
         allowances.TooManyAllowances,
-        allowances.TooManyTerms,
+        dated_terms.TooManyTerms,
         allowances.DefaultAllowance,
     ),
     rules=_RULES,
@@ -341,7 +342,7 @@ def get_terms(tx: Transaction, context: RequestContext) -> TermsRecord:
     Any of them, past or future.
     """
     allowance = allowances.find(context.config(tx), context.id)
-    return _terms(allowances.find_terms(allowance, context.ids["terms_id"]))
+    return _terms(dated_terms.find_terms(allowance, context.ids["terms_id"]))
 
 
 @operation(
@@ -350,7 +351,7 @@ def get_terms(tx: Transaction, context: RequestContext) -> TermsRecord:
     role="admin",
     resource=get_terms,
     dry_run=effects.shown,
-    refusals=(allowances.TermsInForce,),
+    refusals=(dated_terms.TermsInForce,),
 )
 def delete_terms(tx: Transaction, context: RequestContext) -> None:
     """Take back future terms.
@@ -402,7 +403,11 @@ def _figure(tx: Transaction, context: RequestContext) -> OwnFigureRecord:
     resource=get_figure,
     scope="users:write",
     dry_run=effects.shown,
-    refusals=(people_status.UserArchived, allowances.TooManyTerms, people_changes.ChangedMeanwhile),
+    refusals=(
+        people_status.UserArchived,
+        dated_terms.TooManyTerms,
+        people_changes.ChangedMeanwhile,
+    ),
     rules=("invalid_days", "not_half_days", "out_of_range"),
     example={"days_per_year": 16.8},
 )

@@ -25,7 +25,7 @@ from api.http.fields import (
 )
 from api.http.operations import Created, RequestContext, Tag, created, operation
 from api.routes import effects
-from storage.admin import allowances, holiday_set_changes, organisation_settings
+from storage.admin import dated_terms, holiday_set_changes, organisation_settings
 from storage.base import errors
 from storage.base.allowance_values import ProRataMethod, ProRataRounding
 from storage.base.calendar_values import HolidaySet
@@ -233,7 +233,7 @@ def get_set(tx: Transaction, context: RequestContext) -> HolidaySetRecord:
     role="admin",
     resource=get,
     dry_run=effects.shown,
-    refusals=(errors.AlreadyExists, people_changes.ChangedMeanwhile, allowances.TooManyTerms),
+    refusals=(errors.AlreadyExists, people_changes.ChangedMeanwhile, dated_terms.TooManyTerms),
     rules=(
         "impossible_date",
         "not_with_anniversaries",

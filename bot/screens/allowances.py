@@ -20,7 +20,7 @@ from bot.screens import consequences, forms, screen
 from bot.screens.consequences import NamedEffects
 from bot.screens.forms import Form
 from bot.screens.screen import Saving, Screen
-from storage.admin import allowances
+from storage.admin import allowances, dated_terms
 from storage.admin.allowances import Shown
 from storage.base.allowance_values import Allowance, AllowanceTerms, TenureStep
 from storage.base.amounts import amount_of, half_days_of
@@ -410,7 +410,7 @@ async def _ask_taking_back(interaction: Interaction) -> None:
     def dry_run(tx: Transaction) -> View:
         allowance_id, _, terms_id = about.partition(" ")
         config = organisation_config.of_organisation(tx, by.organisation_id)
-        terms = allowances.find_terms(allowances.find(config, allowance_id), terms_id)
+        terms = dated_terms.find_terms(allowances.find(config, allowance_id), terms_id)
         named_effects = forms.effects_of(
             tx,
             lambda tx, recorder: allowances.delete_terms(

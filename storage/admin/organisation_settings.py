@@ -10,7 +10,7 @@ from typing import Final, get_args
 import orjson
 from peewee import Select
 
-from storage.admin import allowances, channel_digests, effects, recalculation
+from storage.admin import allowances, channel_digests, dated_terms, effects, recalculation
 from storage.admin.effects import EffectsRecorder
 from storage.base import fields, texts
 from storage.base.allowance_values import Allowance, ProRata, ProRataMethod, ProRataRounding
@@ -251,7 +251,7 @@ def _with_terms(
             config.organisation, **{name: after[name] for name in _OF_LEAVE_YEARS}
         )
         terms |= allowance_terms.expiry_of_month(organisation, month)
-    return allowances.with_terms(config, allowance, terms, effective_from, now=now)
+    return dated_terms.with_terms(config, allowance, terms, effective_from, now=now)
 
 
 def _with_pro_rata(
@@ -272,8 +272,8 @@ def _with_pro_rata(
     at = dated.on_or_first(before, allowance_terms.organisation_rule(config), day)
     new = replace(at, **changes, valid_from=day, is_by_leave_year=is_by_leave_year)
     after = dated.without_repeated(dated.changed_from(before, at, new, changes))
-    if len(after) > allowances.MAX_TERMS:
-        raise allowances.TooManyTerms
+    if len(after) > dated_terms.MAX_TERMS:
+        raise dated_terms.TooManyTerms
     return stored if after == before else after
 
 

@@ -8,7 +8,7 @@ from datetime import date, datetime
 from types import MappingProxyType
 from typing import Final
 
-from storage.admin import allowances, departments, employment_records, people
+from storage.admin import allowances, dated_terms, departments, employment_records, people
 from storage.base import texts
 from storage.base.allowance_values import AllowanceFigure, Amount
 from storage.base.errors import Conflict, DomainError, FieldError, InvalidInput, Sentence
@@ -262,12 +262,12 @@ def _with_figures(
         try:
             for allowance_id, days in figures.items():
                 if after is not None:
-                    after = allowances.with_figure(
+                    after = dated_terms.with_figure(
                         config, after, allowance_id, days, effective_from, now=now
                     )
         except InvalidInput as refusal:
             faults += [_fault(person, "effective_from", e.code, e.detail) for e in refusal.errors]
-        except allowances.TooManyTerms as refusal:
+        except dated_terms.TooManyTerms as refusal:
             faults.append(_fault(person, "effective_from", refusal.code, refusal.detail))
         planned.append(
             replace(

@@ -9,7 +9,14 @@ from typing import Any
 
 import pytest
 
-from storage.admin import allowances, departments, organisation_settings, organisations, people
+from storage.admin import (
+    allowances,
+    dated_terms,
+    departments,
+    organisation_settings,
+    organisations,
+    people,
+)
 from storage.base.allowance_values import TenureStep
 from storage.base.errors import CodeTaken, InsufficientAllowance, InvalidInput, NameTaken, NotFound
 from storage.base.values import User
@@ -481,7 +488,7 @@ def test_future_terms_can_be_taken_back_and_others_not(database: Database) -> No
     shown = database.read_now(allowances.get, acme.id, by=acme.caller, now=NOW)
     first, future = shown.allowance.terms
 
-    with pytest.raises(allowances.TermsInForce):
+    with pytest.raises(dated_terms.TermsInForce):
         database.write_now(allowances.delete_terms, acme.id, first.id, by=acme.caller, now=NOW)
     database.write_now(allowances.delete_terms, acme.id, future.id, by=acme.caller, now=NOW)
 

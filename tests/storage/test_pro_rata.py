@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from storage.admin import allowances, organisation_settings, organisations
+from storage.admin import dated_terms, organisation_settings, organisations
 from storage.base.errors import InvalidInput
 from storage.base.values import User
 from storage.db.database import Database
@@ -222,9 +222,9 @@ def test_a_wrong_rule_is_refused(database: Database, changes: dict[str, Any], co
 def test_the_rules_of_an_organisation_have_a_limit(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(allowances, "MAX_TERMS", 2)
+    monkeypatch.setattr(dated_terms, "MAX_TERMS", 2)
     acme = an_organisation(database)
     with_settings(database, acme, date(2027, 1, 1), pro_rata="full_months")
 
-    with pytest.raises(allowances.TooManyTerms):
+    with pytest.raises(dated_terms.TooManyTerms):
         with_settings(database, acme, date(2028, 1, 1), pro_rata="days")
