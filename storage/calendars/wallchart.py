@@ -31,7 +31,7 @@ MAX_PEOPLE: Final = 200
 MAX_DAYS: Final = 62
 # The letters of leave whose type is hidden from the viewer. No type has them.
 HIDDEN_LETTER: Final = "●"
-HIDDEN_ELSEWHERE: Final = "○"
+HIDDEN_ELSEWHERE: Final = "◊"
 _OTHER_LETTERS: Final = string.ascii_uppercase + string.digits
 
 

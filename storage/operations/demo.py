@@ -75,6 +75,7 @@ def fill(tx: Transaction, *, now: datetime) -> DemoOrganisation:
     owner = people_changes.activate(tx, owner, by=by, now=now)
     staff = _hire(tx, owner, by=by, now=now)
     _add_allowances(tx, by=by, now=now)
+    leave_types.create(tx, HOME_OFFICE, by=by, now=now)
     for person in (owner, staff["Amir"]):
         _make_key(tx, person, _caller(organisation.id, person), now)
     _add_extra_work(tx, staff["Amir"], staff["Noor"], by=by, now=now)
@@ -273,6 +274,18 @@ ALLOWANCES: Final[tuple[tuple[dict[str, object], dict[str, object]], ...]] = (
 )
 
 
+# No absence: people ask for it in the same way, and are at work.
+HOME_OFFICE: Final[dict[str, object]] = {
+    "name": "Home office",
+    "code": "home-office",
+    "colour": "#2f7f9e",
+    "emoji": "house",
+    "requires_approval": False,
+    "deducts_allowance": False,
+    "is_away": False,
+}
+
+
 @dataclass(frozen=True, slots=True)
 class DemoLeave:
     """Leave to add. ``starts_in`` is in weekdays from today; 0 is today or the next weekday."""
@@ -293,6 +306,9 @@ LEAVE: Final = (
     DemoLeave("Amir", "annual", -25, 5, "approve"),
     DemoLeave("Chloe", "annual", -1, 4, "approve", note="Lisbon with friends", cover="Amir"),
     DemoLeave("Kenji", "sick", 0, 1),
+    DemoLeave("Grace", "home-office", 0, 1),
+    DemoLeave("Kenji", "home-office", 1, 1),
+    DemoLeave("Noor", "home-office", 3, 2),
     DemoLeave("Noor", "annual", -12, 3, "approve"),
     DemoLeave("Noor", "annual", 8, 5, note="My brother gets married"),
     DemoLeave("Noor", "volunteering", 18, 1, "approve", note="Food bank"),

@@ -89,7 +89,7 @@ def test_private_types_of_people_at_work_elsewhere_stay_private(world: World) ->
 
     assert answer(world, HEDY, "out").text.endswith("Working elsewhere: Ada Lovelace")
     calendar = answer(world, HEDY, "calendar everyone")
-    assert "○ Working elsewhere" in calendar.visible_text
+    assert "◊ Working elsewhere" in calendar.visible_text
     assert "Ada Lovelace: Mon 1 June 2026 (Working elsewhere)" in calendar.text
     assert "Rehab" not in calendar.text + calendar.visible_text
     world.deliver()

@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from storage.base.values import SCOPES, User, days_of
+from storage.calendars import absences
 from storage.db.database import Database, Transaction
 from storage.db.pages import PageOf
 from storage.keys import api_keys, authentication
@@ -16,7 +17,8 @@ from storage.notifications import notification_queue
 from storage.notifications.notification_queue import Notification, Outcome
 from storage.operations import demo
 from storage.operations.demo import DemoOrganisation
-from storage.people import people_lists
+from storage.outbox import organisation_config
+from storage.people import people_lists, people_rows
 from storage.workspaces import slack_workspaces
 from tests.builders import NOW, an_organisation, audit_entries
 from tests.refusals import overlapping
@@ -38,6 +40,24 @@ def test_the_demo_has_people_and_leave_of_every_status(database: Database) -> No
     assert statuses["approved"] >= 6
     approved = [request for request in requests if request.status == "approved"]
     assert any(request.start_date <= NOW.date() <= request.end_date for request in approved)
+
+
+def test_the_demo_has_people_at_work_elsewhere(database: Database) -> None:
+    keys = database.write_now(demo.fill, now=NOW)
+
+    owner = database.read_now(authentication.authenticate, keys.api_key, now=NOW).caller
+    config = database.read_now(organisation_config.of_organisation, owner.organisation_id)
+    user = database.read_now(people_rows.get, str(owner.user_id), by=owner)
+    elsewhere = database.read_now(
+        absences.elsewhere,
+        user,
+        config.organisation,
+        "org",
+        config.leave_types,
+        first_day=NOW.date(),
+        last_day=NOW.date(),
+    )
+    assert [each.person_name for each in elsewhere] == ["Grace Okafor"]
 
 
 def test_the_demo_has_several_allowances(database: Database) -> None:

@@ -203,7 +203,7 @@ def test_a_wallchart_marks_work_elsewhere_and_hides_private_types(database: Data
     shown = [day.morning.leave_type for day in days if isinstance(day.morning, Off)]
     assert [(each.name, each.letter, each.is_away) for each in shown] == [
         ("Home office", "h", False),
-        (None, "○", False),
+        (None, "◊", False),
         (None, "●", True),
     ]
     assert chart.leave_types == [shown[0], ELSEWHERE, AWAY]
