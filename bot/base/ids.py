@@ -53,6 +53,8 @@ OBJECT: Final = "leave.object"
 CANCEL_RECORDED: Final = "leave.cancel.recorded"
 APPROVE: Final = "leave.approve"
 DECLINE: Final = "leave.decline"
+# Shown for ten minutes after the first of two approvals.
+TAKE_BACK: Final = "leave.approval.take_back"
 DECLINE_FORM: Final = "leave.decline.form"
 # Opened by Approve for admins if too little allowance is left.
 APPROVE_ANYWAY_FORM: Final = "leave.approve.anyway.form"

@@ -127,6 +127,12 @@ IN_SLACK: Final[Mapping[str, str]] = {
     "The request does not await your approval.": gettext_noop(
         "This request isn't yours to decide."
     ),
+    "Send `always` true, or `over_days`: one of them.": gettext_noop(
+        "Enter the number of days below."
+    ),
+    "You approved this already. It awaits the approval of another person.": gettext_noop(
+        "You've approved this. It's waiting for another person's approval."
+    ),
     "Read it again, then repeat the change.": gettext_noop(
         "This was changed while you were editing. Please try again."
     ),

@@ -142,7 +142,7 @@ def _open_card(tx: Transaction, amendment_id: str, *, by: Caller, now: datetime)
     card = cards.card_to_decide(tx, amendment.leave_request_id, by=by, now=now)
     if amendment.status != "open":
         raise AmendmentEnded(amendment.status)
-    if not card.may_decide:
+    if not card.may_decide and not card.may_decline:
         raise NotYourApproval
     return card
 

@@ -16,6 +16,7 @@ from bot.message_views import approver_messages, cards
 from bot.messages import home_tab
 from bot.views import decline
 from storage.base.errors import (
+    DomainError,
     InsufficientAllowance,
     InvalidTransition,
     OverlappingLeave,
@@ -26,7 +27,7 @@ from storage.base.leave_values import LeaveRequest
 from storage.base.values import Caller
 from storage.db.database import Transaction
 from storage.leave import decisions, leave_rows
-from storage.leave.decisions import Decision, NotYourApproval
+from storage.leave.decisions import Decision, NotYourApproval, SecondApprovalAwaited
 from storage.notifications import approval_cards, slack_messages
 from storage.notifications.approval_cards import ApprovalCard
 from storage.notifications.slack_messages import PostedMessage
@@ -48,7 +49,7 @@ async def approve(interaction: Interaction) -> None:
             by=by,
             interaction=interaction,
         )
-    except InvalidTransition as refusal:
+    except (InvalidTransition, SecondApprovalAwaited) as refusal:
         await _stale(interaction, clicked, by, refusal)
         return
     except OverlappingLeave as refusal:
@@ -144,6 +145,20 @@ async def decline_with_reason(interaction: Interaction) -> None:
     await _refresh(interaction, clicked, by)
 
 
+async def take_back(interaction: Interaction) -> None:
+    """Take back the first of two approvals, within the reversal window."""
+    by = await listening.acknowledged(interaction)
+    clicked = interaction.clicked
+    try:
+        await interaction.database.write(
+            decisions.take_back_approval, clicked.value, by=by, now=interaction.now
+        )
+    except (InvalidTransition, NotYourApproval) as refusal:
+        await _stale(interaction, clicked, by, refusal)
+        return
+    await _refresh(interaction, clicked, by)
+
+
 async def open_reversal(interaction: Interaction) -> None:
     """Open the form that changes the decision, within the reversal window."""
     by = await listening.acknowledged(interaction)
@@ -219,7 +234,9 @@ def card_to_decide(tx: Transaction, request_id: str, *, by: Caller, now: datetim
     card = approval_cards.card(
         tx, by.organisation_id, request_id, viewer_id=str(by.user_id), now=now
     )
-    if card is None or (request.status == "pending" and not card.may_decide):
+    if card is None or (
+        request.status == "pending" and not card.may_decide and not card.may_decline
+    ):
         raise NotYourApproval
     return card
 
@@ -235,7 +252,7 @@ async def _card(interaction: Interaction, request_id: str, by: Caller) -> Approv
 
 
 async def _stale(
-    interaction: Interaction, clicked: Clicked, by: Caller, refusal: InvalidTransition
+    interaction: Interaction, clicked: Clicked, by: Caller, refusal: DomainError
 ) -> None:
     await interaction.tell(errors.sentence(refusal))
     await _refresh(interaction, clicked, by)
@@ -272,6 +289,7 @@ def register(app: AsyncApp) -> None:
     app.view(ids.APPROVE_ANYWAY_FORM)(approve_anyway)
     app.action(ids.DECLINE)(ask_reason)
     app.view(ids.DECLINE_FORM)(decline_with_reason)
+    app.action(ids.TAKE_BACK)(take_back)
     app.action(ids.REVERSE)(open_reversal)
     app.view(ids.REVERSE_TO_APPROVED_FORM)(reverse_to_approved)
     app.view(ids.REVERSE_TO_DECLINED_FORM)(reverse_to_declined)

@@ -190,6 +190,8 @@ _STATE: Final = {"pending": gettext_noop("awaiting approval"), "approved": gette
 def _state(request: LeaveRequest) -> str:
     if request.amendment_id is not None:
         return gettext("approved, a change is awaiting approval")
+    if request.status == "pending" and request.first_approver_id is not None:
+        return gettext("approved once, awaiting a second approval")
     return gettext(_STATE[request.status])
 
 

@@ -94,9 +94,10 @@ def _sentence(card: ApprovalCard, event_type: NotificationEvent) -> str | None:
 
 
 def asks_again(card: ApprovalCard, event_type: NotificationEvent) -> bool:
-    """Whether the approver has to decide again, although they decided on the card before."""
+    """Whether the approver has to decide again, although they had the card before."""
     is_amendment = event_type == "leave_request.amendment_requested"
-    return is_amendment and card.open_amendment is not None and card.may_decide
+    is_asked = event_type in ("leave_request.approval_given", "leave_request.approval_taken_back")
+    return card.may_decide and (is_asked or (is_amendment and card.open_amendment is not None))
 
 
 def reply(card: ApprovalCard, event_type: NotificationEvent) -> Message | None:

@@ -153,7 +153,35 @@ def _outcome(card: ApprovalCard) -> str:
     return gettext("Declined by {name}", name=by) if by else gettext("Declined automatically")
 
 
+def awaits_second(first: str, second: str | None) -> str:
+    """Who approved, and who gives the second approval: any admin, if no person."""
+    by = layout.cut(first, layout.MAX_NAME)
+    if second is None:
+        return gettext("Approved by {name}, waiting for an admin", name=by)
+    return gettext(
+        "Approved by {name}, waiting for {second}",
+        name=by,
+        second=layout.cut(second, layout.MAX_NAME),
+    )
+
+
+def _second_state(card: ApprovalCard, first: str) -> str:
+    if card.may_decide:
+        by = layout.cut(first, layout.MAX_NAME)
+        return gettext("Approved by {name}, waiting for your approval", name=by)
+    second = card.second_approver_name
+    if not card.may_decline:
+        return awaits_second(first, second)
+    if second is None:
+        return gettext("Approved by you, waiting for an admin")
+    return gettext(
+        "Approved by you, waiting for {second}", second=layout.cut(second, layout.MAX_NAME)
+    )
+
+
 def _pending_state(card: ApprovalCard) -> str:
+    if card.first_approver_name is not None:
+        return _second_state(card, card.first_approver_name)
     request = card.request
     names = [layout.cut(name, layout.MAX_NAME) for name in card.awaited_names]
     awaiting = gettext("Awaiting {names}", names=words.names(names))
@@ -203,7 +231,7 @@ def _cover_lines(cover: CardCover) -> list[str]:
 
 def _status_line(card: ApprovalCard) -> str:
     """As ``state`` for an approver: also says if they no longer need to decide."""
-    if card.is_undecided and not card.may_decide:
+    if card.is_undecided and not card.may_decide and not card.may_decline:
         return gettext("You no longer need to decide. {state}", state=state(card))
     return state(card)
 
@@ -212,12 +240,16 @@ def _buttons(card: ApprovalCard) -> list[Block]:
     """Those of an amendment have its id: they are stale once it is replaced."""
     if card.may_reverse:
         return [layout.button(gettext("Change decision"), ids.REVERSE, card.request.id)]
-    if not card.may_decide:
+    if not card.may_decide and not card.may_decline:
         return []
     approve, decline, value = ids.APPROVE, ids.DECLINE, card.request.id
     if card.open_amendment is not None:
         approve, decline = ids.AMENDMENT_APPROVE, ids.AMENDMENT_DECLINE
         value = card.open_amendment.amendment.id
+    if not card.may_decide:
+        take_back = layout.button(gettext("Take back approval"), ids.TAKE_BACK, card.request.id)
+        _, declines = layout.decision_buttons(approve, decline, value, card.requester.name)
+        return [take_back, declines] if card.may_take_back else [declines]
     return layout.decision_buttons(approve, decline, value, card.requester.name)
 
 

@@ -6,6 +6,7 @@ from typing import Final
 
 from bot.base.language import gettext, gettext_noop, ngettext
 from bot.blocks import layout, words
+from bot.message_views import cards
 from bot.message_views.cards import GOES_BACK
 from storage.admin.recalculation import Cause, TotalChange
 from storage.base.event_values import NotificationEvent
@@ -100,6 +101,10 @@ def _event_sentence(card: ApprovalCard, event_type: NotificationEvent) -> str | 
         return gettext("The colleague who was to cover for you has left. Choose someone else.")
     if event_type.startswith("own_message."):
         return of_status(card)
+    if event_type == "leave_request.approval_given":
+        return None if card.first_approver_name is None else of_status(card)
+    if event_type == "leave_request.approval_taken_back":
+        return _first_approval_again(card)
     if event_type == "leave_request.updated" and status == "approved":
         return gettext("Your leave was changed.")
     if event_type.startswith("leave_request.amendment_"):
@@ -198,7 +203,20 @@ def _amendment_sentence(card: ApprovalCard, event_type: NotificationEvent) -> st
     return gettext("{name} withdrew your change. Your leave stays as it was.", name=by)
 
 
+def _first_approval_again(card: ApprovalCard) -> str | None:
+    """After the approval was taken back, or is void because the leave changed."""
+    if card.request.status != "pending" or card.first_approver_name is not None:
+        return None
+    names = words.names([layout.cut(name, layout.MAX_NAME) for name in card.awaited_names])
+    if names:
+        return gettext("Your request needs a first approval again, from {names}.", names=names)
+    return gettext("Your request needs a first approval again.")
+
+
 def _change_sent(card: ApprovalCard) -> str:
+    if card.first_approver_name is not None:
+        waiting = cards.awaits_second(card.first_approver_name, card.second_approver_name)
+        return gettext("{waiting}. Until then, your leave stays as it is.", waiting=waiting)
     names = words.names([layout.cut(name, layout.MAX_NAME) for name in card.awaited_names])
     if card.open_amendment is not None and card.open_amendment.amendment.cancels:
         if names:
@@ -284,6 +302,8 @@ def _reversed(card: ApprovalCard, dates: str = "") -> str:
 
 
 def _sent(card: ApprovalCard, *, is_new: bool) -> str:
+    if card.first_approver_name is not None:
+        return f"{cards.awaits_second(card.first_approver_name, card.second_approver_name)}."
     names = words.names([layout.cut(name, layout.MAX_NAME) for name in card.awaited_names])
     if is_new and names:
         return gettext("Your request was sent to {names} for approval.", names=names)

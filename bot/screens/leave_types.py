@@ -15,20 +15,29 @@ from bot.base.language import gettext, gettext_noop
 from bot.blocks import fields, layout, words
 from bot.blocks.fields import Option
 from bot.interaction.interaction import Interaction
-from bot.screens import forms, screen
+from bot.screens import forms, screen, searches
+from bot.screens.forms import Form
 from bot.screens.screen import Saving, Screen
 from storage.admin import leave_type_changes
 from storage.base.allowance_values import Allowance
-from storage.base.leave_values import LeaveType
-from storage.base.values import Caller, local_day
+from storage.base.leave_values import ADMINS, LeaveType, SecondApproval
+from storage.base.values import Caller, User, local_day
 from storage.db.database import Transaction
 from storage.db.pages import Page
 from storage.leave import leave_types
 from storage.outbox import organisation_config
+from storage.people import people_lists
 
 NAME: Final = "settings.leave_types"
 # The default for a new leave type.
 _COLOUR: Final = "#4a7fb5"
+# The fields of a second approval, and what it is needed for.
+_SECOND, _SECOND_DAYS, _SECOND_BY = (
+    "second_approval",
+    "second_approval_days",
+    "second_approval_by",
+)
+_ALWAYS, _OVER_DAYS = "always", "over_days"
 _DEDUCTS: Final = "deducts_allowance"
 # The later allowances that a form lists.
 _MAX_PLANNED: Final = 10
@@ -94,11 +103,19 @@ def _facts(leave_type: LeaveType, allowance: Allowance | None) -> list[str]:
     ]
     if not leave_type.is_away:
         facts.append(gettext("Counts as at work"))
+    if leave_type.requires_approval and leave_type.second_approval is not None:
+        facts.append(_second_fact(leave_type.second_approval))
     if leave_type.is_private:
         facts.append(gettext("Private"))
     if leave_type.is_archived:
         facts.append(gettext(_ARCHIVED))
     return [*facts, f"`{leave_type.code}`"]
+
+
+def _second_fact(second: SecondApproval) -> str:
+    if second.over_half_days is None:
+        return gettext("Second approval")
+    return gettext("Second approval over {amount}", amount=words.amount(second.over_half_days))
 
 
 def _checkboxes(flags: Sequence[Option], ticked: Collection[str]) -> Block:
@@ -121,7 +138,9 @@ def _read_form(tx: Transaction, interaction: Interaction, by: Caller, leave_type
         if allowance.id == drawn_on or not allowance.is_archived
     ]
     planned = _planned(leave_type, config.allowances, today) if leave_type else []
-    return form_view(leave_type, offered, drawn_on, planned)
+    second = None if leave_type is None else leave_type.second_approval
+    second_approver = people_lists.option(tx, None if second is None else second.user_id, by=by)
+    return form_view(leave_type, offered, drawn_on, planned, second_approver)
 
 
 def _planned(leave_type: LeaveType, allowances: Mapping[str, Allowance], today: date) -> list[str]:
@@ -169,16 +188,55 @@ def _allowance_field(offered: Sequence[Allowance], drawn_on: str | None) -> list
     return [fields.field("allowance_id", gettext("Allowance that it uses"), chosen)]
 
 
+def _second_approval_fields(
+    leave_type: LeaveType | None, second_approver: User | None
+) -> list[Block]:
+    second = None if leave_type is None else leave_type.second_approval
+    options = [
+        Option(label=gettext("None"), value=ids.NOTHING),
+        Option(label=gettext("For all leave"), value=_ALWAYS),
+        Option(label=gettext("For leave over a number of days"), value=_OVER_DAYS),
+    ]
+    chosen = ids.NOTHING if second is None else _ALWAYS if second.always else _OVER_DAYS
+    days = fields.days_input(second.over_half_days if second else None)
+    return [
+        fields.field(_SECOND, gettext("Second approval"), fields.select(options, chosen)),
+        fields.field(_SECOND_DAYS, gettext("Second approval over (days)"), days, is_optional=True),
+        fields.field(
+            _SECOND_BY,
+            gettext("Second approval by"),
+            searches.person_select(second_approver),
+            hint=gettext("Leave empty for any other admin."),
+            is_optional=True,
+        ),
+    ]
+
+
+def _second_approval(form: Form) -> dict[str, object]:
+    """The chosen second approval; nothing from a form of an older version."""
+    kind = form.text(_SECOND)
+    if kind is None:
+        return {}
+    if kind == ids.NOTHING:
+        return {"second_approval": None}
+    by = form.chosen(_SECOND_BY) or ADMINS
+    if kind == _ALWAYS:
+        return {"second_approval": {"always": True, "by": by}}
+    return {"second_approval": {"over_days": form.number(_SECOND_DAYS), "by": by}}
+
+
 def form_view(
     leave_type: LeaveType | None,
     offered: Sequence[Allowance] = (),
     drawn_on: str | None = None,
     planned: Sequence[str] = (),
+    second_approver: User | None = None,
 ) -> View:
     """The form of a leave type; ``leave_type`` is None for a new one.
 
     ``offered`` are the allowances that it can use, ``drawn_on`` is the id of the one it uses.
-    ``planned`` says which it uses from later days on.
+    ``planned`` says which it uses from later days on, ``second_approver`` is the person who gives
+    second approvals.
     """
     allowance_field = _allowance_field(offered, drawn_on)
     flags = [flag for flag in _FLAGS if not (allowance_field and flag.value == _DEDUCTS)]
@@ -221,6 +279,7 @@ def form_view(
             _checkboxes(flags, ticked),
             is_optional=True,
         ),
+        *_second_approval_fields(leave_type, second_approver),
         *allowance_field,
         *([] if leave_type is None else _from_when(planned)),
         fields.field(
@@ -259,6 +318,7 @@ def _save(tx: Transaction, saving: Saving) -> object:
         "min_notice_days": saving.form.whole("min_notice_days"),
         "max_consecutive_days": saving.form.whole("max_consecutive_days"),
         **{flag: flag in ticked for flag in FLAGS},
+        **_second_approval(saving.form),
     }
     if saving.form.text("allowance_id") is not None:
         del values[_DEDUCTS]

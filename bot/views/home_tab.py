@@ -123,6 +123,10 @@ def _pending_request(item: Item) -> list[Block]:
             kind=cards.asked_kind(None if proposed is None else proposed.counted.amendment),
         )
     ]
+    if item.first_approver_name is not None:
+        first = layout.cut(item.first_approver_name, layout.MAX_NAME)
+        sentence = gettext("Approved by {name}, waiting for your approval", name=first)
+        shown.append(layout.paragraph(sentence))
     if proposed is not None:
         shown.append(layout.section("\n".join(cards.differences(*_compared(item, proposed)))))
     elif item.cover_name:
@@ -170,6 +174,9 @@ def _own_leave(home: Home) -> list[Block]:
 def _own_line(item: Item) -> str:
     request = item.request
     status = gettext("Awaiting a decision") if request.status == "pending" else gettext("Approved")
+    if request.status == "pending" and item.first_approver_name is not None:
+        waiting = cards.awaits_second(item.first_approver_name, item.second_approver_name)
+        status = layout.escaped(waiting)
     status = _with_cover(status, item)
     if item.amendment is not None and item.amendment.counted.amendment.cancels:
         status = gettext("{status}. Cancellation awaiting a decision", status=status)

@@ -34,7 +34,7 @@ from storage.outbox import organisation_config
 from storage.outbox.organisation_config import OrganisationConfig
 from storage.people import colleagues, people_rows
 from storage.people.colleagues import ColleagueOff
-from storage.rules import counted_days
+from storage.rules import counted_days, second_approvals
 from storage.rules.lifecycle import CancelEffect
 from storage.workspaces import setup_checklist
 from storage.workspaces.setup_checklist import Checklist
@@ -57,8 +57,9 @@ T = TypeVar("T")
 class Item:
     """A request with its requester's name, its type, its cover's name and its open amendment.
 
-    ``can_be_interrupted`` and ``cancel_effect`` as in `ApprovalCard`, and so are ``balances`` and
-    the colleagues of a waiting request.
+    ``first_approver_name`` is set while the second approval is awaited, ``second_approver_name``
+    too if a person gives it, not any admin. ``can_be_interrupted`` and ``cancel_effect`` as in
+    `ApprovalCard`, and so are ``balances`` and the colleagues of a waiting request.
     """
 
     request: LeaveRequest
@@ -71,6 +72,8 @@ class Item:
     balances: tuple[YearBalance, ...] = ()
     colleagues: tuple[ColleagueOff, ...] = ()
     colleagues_count: int = 0
+    first_approver_name: str | None = None
+    second_approver_name: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -231,6 +234,9 @@ def _items(
 ) -> Page[Item]:
     user_ids = {request.user_id for request in page.items}
     user_ids |= {request.cover_user_id for request in page.items if request.cover_user_id}
+    awaiting = [each for each in page.items if second_approvals.is_awaited(each)]
+    user_ids |= {each.first_approver_id for each in awaiting if each.first_approver_id}
+    user_ids |= {each.second_approver_id for each in awaiting if each.second_approver_id}
     names = people_rows.names(tx, config.organisation.id, user_ids)
     amendments = leave_amendments.of_requests(tx, config.organisation.id, page.items)
     items = [
@@ -241,6 +247,12 @@ def _items(
             cover_name=names.get(request.cover_user_id or ""),
             amendment=_proposed(config, amendments.get(request.id)),
             can_be_interrupted=interruptions.can_be_interrupted(config, request, today),
+            first_approver_name=names[request.first_approver_id]
+            if request in awaiting and request.first_approver_id
+            else None,
+            second_approver_name=names.get(request.second_approver_id or "")
+            if request in awaiting
+            else None,
         )
         for request in page.items
     ]

@@ -375,6 +375,8 @@ def german(world: World) -> World:
                     by=world.caller(who),
                     now=now,
                 )
+        second = {"always": True, "by": world.people[HEDY].id}
+        leave_types.create(tx, {"name": "Sabbatical", "second_approval": second}, by=by, now=now)
         for days, day in ((50, date(2026, 5, 1)), (56, date(2027, 1, 1))):
             terms = {"half_days_per_year": days} | EVERY_TERM
             allowances.update(tx, world.acme.id, terms, effective_from=day, by=by, now=now)
@@ -581,6 +583,11 @@ def test_every_screen_is_german_and_passes_slacks_types(german: World, tmp_path:
     anna.click(ids.REVERSE)
     anna.click(ids.DECLINE)
     anna.click(ids.REVERSE)
+    first = date(2027, 7, 5)
+    a_request(german.database, german.acme, german.people[ADA], start_date=first, code="sabbatical")
+    german.deliver()
+    anna.click(ids.APPROVE)
+    anna.click(ids.TAKE_BACK)
     allowance = {"leave_allowance_half_days": 0}
     german.change(people.update, german.people[ADA].id, allowance)
     anna.click(ids.APPROVE)
