@@ -16,7 +16,7 @@ from storage.base.leave_values import Adjustment
 from storage.base.values import About, Days, Id, days_of
 from storage.db.database import Transaction
 from storage.leave import adjustments, ledgers
-from storage.leave.leave_balances import BookedLeave
+from storage.leave.bookings import BookedLeave
 from storage.leave.ledgers import Balance, Line
 from storage.people.allowance_terms import AllowanceSource
 from storage.rules.leave_years import LeaveYear

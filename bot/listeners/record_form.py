@@ -29,8 +29,8 @@ from storage.base.leave_values import LeaveRequest, LeaveType
 from storage.base.values import Caller, User, local_day
 from storage.db.database import Transaction
 from storage.leave import covers, interruptions, leave_requests, previews
+from storage.leave.bookings import BookedLeave
 from storage.leave.drafts import Draft
-from storage.leave.leave_balances import BookedLeave
 from storage.leave.previews import Preview
 from storage.notifications import approval_cards
 from storage.outbox import organisation_config

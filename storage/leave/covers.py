@@ -16,7 +16,7 @@ from storage.db import rows
 from storage.db.compiled import Param, any_of, compiled
 from storage.db.database import Transaction
 from storage.db.tables import LeaveRequestRow, UserRow
-from storage.leave import leave_balances
+from storage.leave import bookings
 from storage.outbox.organisation_config import OrganisationConfig
 from storage.people import approval_rule, colleagues, people_lists, people_rows
 from storage.rules import counted_days
@@ -186,7 +186,7 @@ def days_off(
     free = [int(halves) for halves in worked_halves]
     if not approval_rule.is_reachable(cover):
         free = [NOTHING] * len(free)
-    booked = leave_balances.bookings_of(tx, config.organisation.id, cover.id, start_date, end_date)
+    booked = bookings.of_person(tx, config.organisation.id, cover.id, start_date, end_date)
     for leave in booked.leave:
         if leave.status == "pending" and not includes_pending:
             continue

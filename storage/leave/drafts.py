@@ -13,7 +13,7 @@ from storage.base.leave_values import HalfDay, LeaveRequest, LeaveType
 from storage.base.values import User
 from storage.db.database import Transaction
 from storage.leave import covers, leave_balances
-from storage.leave.leave_balances import BookedLeave, Bookings
+from storage.leave.bookings import BookedLeave, Bookings
 from storage.outbox.organisation_config import OrganisationConfig
 from storage.people import employment_by_date
 from storage.rules import counted_days, employment_terms, lifecycle, request_rules

@@ -13,7 +13,7 @@ from storage.base.values import User
 from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction
 from storage.db.tables import LeaveRequestRow, LeaveTypeRow
-from storage.leave import leave_balances
+from storage.leave import bookings
 from storage.outbox.organisation_config import OrganisationConfig
 from storage.people import employment_by_date
 from storage.rules import free_days
@@ -76,7 +76,7 @@ def next_free_day(
     last_day = min(first_day + timedelta(days=_REACH_DAYS), user.end_date or date.max)
     if last_day < first_day:
         return today
-    booked = leave_balances.bookings_of(tx, config.organisation.id, user.id, first_day, last_day)
+    booked = bookings.of_person(tx, config.organisation.id, user.id, first_day, last_day)
     counts = employment_by_date.count(config, user, Span(start_date=first_day, end_date=last_day))
     return free_days.first_free(counts, [leave.span for leave in booked.leave]) or today
 

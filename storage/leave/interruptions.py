@@ -12,9 +12,9 @@ from storage.base.ids import new_id
 from storage.base.leave_values import LeaveRequest, LeaveType
 from storage.base.values import Caller
 from storage.db.database import Transaction
-from storage.leave import drafts, leave_balances, request_steps
+from storage.leave import bookings, drafts, leave_balances, request_steps
+from storage.leave.bookings import BookedLeave
 from storage.leave.drafts import Draft
-from storage.leave.leave_balances import BookedLeave
 from storage.leave.request_steps import Requester
 from storage.outbox import notification_outbox
 from storage.outbox.organisation_config import OrganisationConfig
@@ -82,9 +82,7 @@ def interrupted_by(
     tx: Transaction, config: OrganisationConfig, span: Span, leave_type_id: str, *, user_id: str
 ) -> BookedLeave | None:
     """The person's approved leave in which leave of a type would be an interruption."""
-    booked = leave_balances.bookings_of(
-        tx, config.organisation.id, user_id, span.start_date, span.end_date
-    )
+    booked = bookings.of_person(tx, config.organisation.id, user_id, span.start_date, span.end_date)
     return next(
         (
             leave

@@ -18,7 +18,7 @@ from storage.db.compiled import Param, compiled
 from storage.db.database import Row, Transaction
 from storage.db.tables import AllowanceAdjustmentRow
 from storage.leave import leave_balances
-from storage.leave.leave_balances import BookedLeave, Bookings
+from storage.leave.bookings import BookedLeave, Bookings
 from storage.outbox import organisation_config
 from storage.outbox.organisation_config import OrganisationConfig
 from storage.people import allowance_terms, approvers, employment_by_date, people_rows

@@ -22,6 +22,7 @@ from storage.base.leave_values import LeaveRequest, LeaveType
 from storage.base.values import Caller, User, local_day
 from storage.db.database import Transaction
 from storage.leave import (
+    bookings,
     covers,
     drafts,
     leave_balances,
@@ -267,7 +268,7 @@ def _bridge(
     if not any(count.holiday_name for count in counts):
         return None
     # The inputs of the balance end with the leave year, which is where many holidays are.
-    booked = leave_balances.bookings_of(
+    booked = bookings.of_person(
         tx, config.organisation.id, user.id, window.start_date, window.end_date
     )
     others = [leave for leave in booked.leave if leave.id != replaces]

@@ -43,8 +43,9 @@ from storage.leave import (
     request_steps,
     time_credit_lists,
 )
+from storage.leave.bookings import Bookings
 from storage.leave.decisions import MAX_REASON_LENGTH
-from storage.leave.leave_balances import CREDIT_REACH, Bookings
+from storage.leave.leave_balances import CREDIT_REACH
 from storage.leave.request_steps import Requester
 from storage.outbox import audit, organisation_config, time_credit_outbox, webhook_outbox
 from storage.outbox.organisation_config import OrganisationConfig

@@ -21,7 +21,7 @@ from storage.admin import allowances, people
 from storage.admin.allowances import MAX_ALLOWANCES
 from storage.base.errors import InsufficientAllowance
 from storage.leave import adjustments
-from storage.leave.leave_balances import BookedLeave
+from storage.leave.bookings import BookedLeave
 from storage.leave.ledgers import YEARS_AHEAD, Balance, Line
 from storage.rules.leave_years import LeaveYear
 from tests.bot.test_home_views import balance

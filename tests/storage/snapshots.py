@@ -18,8 +18,8 @@ from storage.calendars.feed_owners import FeedOwner
 from storage.db.database import Transaction
 from storage.db.pages import PageOf
 from storage.leave import leave_amendments, leave_lists, ledgers
+from storage.leave.bookings import BookedLeave
 from storage.leave.drafts import Draft
-from storage.leave.leave_balances import BookedLeave
 from storage.leave.ledgers import Balance
 from storage.outbox import organisation_config
 from storage.outbox.organisation_config import OrganisationConfig
