@@ -108,7 +108,7 @@ def get(tx: Transaction, context: RequestContext) -> AbsenceLimit:
     rules=_RULES,
     example={"name": "Support team", "max_away": 2},
     other_examples={
-        "Nobody is away in the last days before Christmas": {
+        "No one is away in the last days before Christmas": {
             "name": "Christmas sale",
             "max_away": 0,
             "from": "2026-12-14",

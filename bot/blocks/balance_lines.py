@@ -149,7 +149,8 @@ def _of_person(line: Line) -> str | None:
     """A line in words to another person; None where the words are the same."""
     match line.type:
         case "allowance":
-            return gettext(_ALLOWANCE_OF_PERSON[line.source or "organisation"])
+            source = line.source or "organisation"
+            return gettext(_ALLOWANCE_OF_PERSON[source])
         case "pro_rata":
             return gettext("Started on {day}", day=_day(line))
         case "employment_end":

@@ -126,7 +126,7 @@ def form_view(
             "max_away",
             gettext("At most so many are away"),
             fields.number_input(limit.max_away if limit else None, most=MAX_NUMBER),
-            hint=gettext("0 for days on which nobody may be away."),
+            hint=gettext("0 for days on which no one may be away."),
             is_optional=True,
         ),
         fields.field(

@@ -56,7 +56,7 @@ class AbsenceLimit:
     ]
     max_away: Annotated[
         int | None,
-        About(description="At most so many are away in any half of a day; 0: nobody may be."),
+        About(description="At most so many are away in any half of a day; 0: no one may be."),
     ]
     min_present: Annotated[
         int | None,
