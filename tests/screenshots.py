@@ -146,6 +146,22 @@ def admin(camera: Camera) -> None:
         camera.take(page, "api-key")
 
 
+def time_in_lieu(camera: Camera) -> None:
+    """Marta decides on what Noor claims."""
+    with camera.at("/playground?as=amir", height=760) as page:
+        say(amir(page), "/timeoff worked sat 1 day Release on Saturday")
+        dialog = amir(page).get_by_role("dialog")
+        expect(dialog).to_contain_text("Days to get back")
+        camera.take(page, "time-in-lieu-form")
+        page.get_by_role("button", name="Close all").click()
+    with camera.at("/playground?as=marta", height=760) as page:
+        expect(page.get_by_role("button", name="Approve").last).to_be_visible()
+        camera.take(page, "time-in-lieu-card")
+    with camera.at("/playground?as=marta", 380, 760) as page:
+        expect(page.get_by_role("button", name="Approve").last).to_be_visible()
+        camera.take(page, "time-in-lieu-card-phone")
+
+
 def _press(page: Page, name: str) -> None:
     page.get_by_role("tabpanel").get_by_role("button", name=name, exact=True).click()
     expect(page.get_by_role("dialog")).to_be_visible()
@@ -230,6 +246,7 @@ def _take_all(browser: Browser, scheme: Scheme) -> None:
             form(camera)
             card(camera)
             admin(camera)
+            time_in_lieu(camera)
             declined(camera)
             calendar(camera)
             german(camera)

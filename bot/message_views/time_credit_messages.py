@@ -53,7 +53,7 @@ def block(card: TimeCreditCard, buttons: list[Block]) -> Block:
         gettext("Adds to {allowance}", allowance=layout.cut(card.allowance.name, layout.MAX_NAME))
     ]
     if card.expires_on is not None:
-        facts.append(gettext("Expires on {day}", day=words.day(card.expires_on)))
+        facts.append(gettext("Expires after {day}", day=words.day(card.expires_on)))
     return layout.card(_title(card), _when(card), "\n".join(facts), buttons)
 
 
@@ -118,7 +118,7 @@ def state(card: TimeCreditCard) -> str:
                 gettext("Approved by {name}", name=by) if by else gettext("Approved automatically")
             )
             if card.is_own and card.expires_on is not None:
-                expires = gettext("Expires on {day}", day=words.day(card.expires_on))
+                expires = gettext("Expires after {day}", day=words.day(card.expires_on))
                 return f"{what}. {expires}"
         case _:
             what = gettext("Declined by {name}", name=by or "")
@@ -162,7 +162,7 @@ def _own_sentence(card: TimeCreditCard) -> str:
 def _own_facts(card: TimeCreditCard) -> str:
     facts = [f"{layout.name(card.allowance.name)}, {layout.escaped(_when(card))}"]
     if card.credit.status in ("pending", "approved") and card.expires_on is not None:
-        facts.append(gettext("Expires on {day}", day=words.day(card.expires_on)))
+        facts.append(gettext("Expires after {day}", day=words.day(card.expires_on)))
     return "\n".join(facts)
 
 
@@ -191,7 +191,7 @@ def _text(card: TimeCreditCard, sentence: str, ending: str) -> str:
         f"{words.amount(credit.half_days)}.",
     ]
     if credit.status in ("pending", "approved") and card.expires_on is not None:
-        parts.append(gettext("Expires on {day}", day=words.day(card.expires_on)) + ".")
+        parts.append(gettext("Expires after {day}", day=words.day(card.expires_on)) + ".")
     if ending:
         parts.append(f"{layout.escaped(ending)}.")
     reason = credit.reason

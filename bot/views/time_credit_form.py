@@ -53,7 +53,7 @@ def view(allowances: Sequence[Allowance], filled: FilledClaim, asides: Sequence[
             first,
             fields.field(
                 WORKED_ON,
-                gettext("Day of the work"),
+                gettext("Worked on"),
                 fields.date_picker(filled.worked_on),
                 hint=gettext("A day on which you worked outside of your working time."),
             ),
