@@ -76,6 +76,7 @@ def fill(tx: Transaction, *, now: datetime) -> DemoOrganisation:
     staff = _hire(tx, owner, by=by, now=now)
     _add_allowances(tx, by=by, now=now)
     leave_types.create(tx, HOME_OFFICE, by=by, now=now)
+    _need_second_approval(tx, staff["Henrik"], by=by, now=now)
     for person in (owner, staff["Amir"]):
         _make_key(tx, person, _caller(organisation.id, person), now)
     _add_extra_work(tx, staff["Amir"], staff["Noor"], by=by, now=now)
@@ -146,6 +147,13 @@ def _add_allowances(tx: Transaction, *, by: Caller, now: datetime) -> None:
             leave_types.create(tx, {"name": allowance.name, **fields}, by=by, now=now)
 
 
+def _need_second_approval(tx: Transaction, by_person: User, *, by: Caller, now: datetime) -> None:
+    """More than two weeks of unpaid leave need this person's approval, too."""
+    types = {each.code: each for each in leave_types.page(tx, PageOf(limit=100), by=by).items}
+    second = {"second_approval": {"over_days": 10, "by": by_person.id}}
+    leave_types.update(tx, types["unpaid"].id, second, by=by, now=now)
+
+
 def _add_extra_work(
     tx: Transaction, paid_back: User, claimer: User, *, by: Caller, now: datetime
 ) -> None:
@@ -213,6 +221,11 @@ def _request(
     request = leave_requests.submit(tx, by=requester, draft=draft, now=now)
     if planned.step == "approve":
         return decisions.approve(tx, request.id, by=by, now=now)
+    if planned.step == "approve_first":
+        today = local_day(now, "UTC")
+        approver = approvers.of_person(tx, by.organisation_id, request.user_id, today=today)[0]
+        by_approver = _caller(by.organisation_id, approver)
+        return decisions.approve(tx, request.id, by=by_approver, now=now)
     if planned.step == "decline":
         reason = "We launch that week; can you go a month later?"
         return decisions.decline(tx, request.id, reason=reason, by=by, now=now)
@@ -295,7 +308,7 @@ class DemoLeave:
     starts_in: int
     weekdays: int
     # None leaves it pending.
-    step: Literal["approve", "decline", "cancel"] | None = None
+    step: Literal["approve", "approve_first", "decline", "cancel"] | None = None
     note: str | None = None
     half_day: HalfDay | None = None
     # First name.
@@ -318,6 +331,7 @@ LEAVE: Final = (
     DemoLeave("Amir", "annual", 6, 4, note="Moving house", cover="Kenji"),
     DemoLeave("Chloe", "unpaid", 30, 10, "decline", note="A long trip"),
     DemoLeave("Kenji", "annual", 12, 2, "cancel"),
+    DemoLeave("Kenji", "unpaid", 45, 15, "approve_first", note="Cycling to Istanbul"),
     DemoLeave("Henrik", "parental", 20, 20, "approve"),
 )
 
@@ -355,7 +369,7 @@ def queue_pending_cards(tx: Transaction, organisation_id: str, *, now: datetime)
     pending = leave_lists.filtered(tx, PageOf(limit=_MAX_PENDING), by=by, status="pending")
     today = local_day(now, config.organisation.timezone)
     for request in pending.items:
-        approvers_now = approvers.of_person(tx, organisation_id, request.user_id, today=today)
+        approvers_now = approvers.of_request(tx, organisation_id, request, today=today)
         notification_outbox.notify(
             tx,
             "leave_request.created",

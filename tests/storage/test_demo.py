@@ -36,10 +36,25 @@ def test_the_demo_has_people_and_leave_of_every_status(database: Database) -> No
     assert member.role == "member"
     assert {user.status for user in staff} == {"active"}
     assert len(staff) == 9
-    assert {"pending": 2, "declined": 1, "cancelled": 1}.items() <= statuses.items()
+    assert {"pending": 3, "declined": 1, "cancelled": 1}.items() <= statuses.items()
     assert statuses["approved"] >= 6
     approved = [request for request in requests if request.status == "approved"]
     assert any(request.start_date <= NOW.date() <= request.end_date for request in approved)
+
+
+def test_the_demo_has_leave_that_awaits_a_second_approval(database: Database) -> None:
+    keys = database.write_now(demo.fill, now=NOW)
+
+    owner = database.read_now(authentication.authenticate, keys.api_key, now=NOW).caller
+    requests = database.read_now(leave_lists.filtered, PageOf(limit=100), by=owner).items
+    names = {
+        user.id: user.first_name for user in database.read_now(people_lists.list_all, by=owner)
+    }
+    assert [
+        (names[request.user_id], names[str(request.first_approver_id)])
+        for request in requests
+        if request.first_approver_id is not None
+    ] == [("Kenji", "Grace")]
 
 
 def test_the_demo_has_people_at_work_elsewhere(database: Database) -> None:
@@ -161,7 +176,8 @@ def test_entering_the_playground_shows_approvers_their_pending_requests(database
             for notification in notification_list
             if notification.kind == "approval_card"
         )
-        assert cards == ["Grace", "Marta"]
+        # Henrik gives the second approval of Kenji's unpaid leave.
+        assert cards == ["Grace", "Henrik", "Marta"]
 
 
 def test_an_organisation_of_another_workspace_stays_there(database: Database) -> None:
