@@ -87,6 +87,21 @@ def test_pro_rata_is_an_organisations_setting(client: Client, team: Team) -> Non
     assert (refused.status_code, refused.json()["errors"][0]["pointer"]) == (422, "/pro_rata")
 
 
+def test_a_change_without_a_day_shows_the_new_figure(client: Client, team: Team) -> None:
+    """Also where the figure of today began within the leave year."""
+    organisation_id = client.get("/api/v1/organisation", team.adas_key).json()["id"]
+    for path, field in (
+        (f"/api/v1/allowances/{organisation_id}", "days_per_year"),
+        ("/api/v1/organisation", "default_leave_allowance"),
+    ):
+        began = {field: 26, "effective_from": "2026-05-01"}
+        assert client.patch(path, team.owners_key, json=began).json()[field] == 26
+
+        changed = client.patch(path, team.owners_key, json={field: 30})
+
+        assert changed.json()[field] == 30
+
+
 def test_carry_over_is_an_organisations_setting(client: Client, team: Team) -> None:
     settings = {"carry_over": 2.5, "carry_over_expiry_month": 3}
     changed = client.patch("/api/v1/organisation", team.owners_key, json=settings)
