@@ -9,6 +9,7 @@ import re
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -138,6 +139,11 @@ def admin(camera: Camera) -> None:
         _press(page, "Allowances")
         camera.take(page, "allowances")
         page.get_by_role("button", name="Close all").click()
+        _press(page, "Closures")
+        camera.take(page, "closures")
+        _look_at_a_new_closure(page.get_by_role("dialog"))
+        camera.take(page, "closure-effects")
+        page.get_by_role("button", name="Close all").click()
         _press(page, "People")
         camera.take(page, "people")
         page.get_by_role("button", name="Close all").click()
@@ -173,6 +179,17 @@ def _create_a_key(dialog: Locator) -> None:
     dialog.get_by_label("leave:read").check()
     dialog.get_by_role("button", name="Create", exact=True).click()
     expect(dialog).to_contain_text("You won't see it again")
+
+
+def _look_at_a_new_closure(dialog: Locator) -> None:
+    dialog.get_by_role("button", name="Add a closure").click()
+    dialog.get_by_label("Name").fill("Spring closure")
+    year = datetime.now(UTC).year + 1
+    dialog.get_by_label("First day").fill(f"{year}-05-03")
+    dialog.get_by_label("Last day").fill(f"{year}-05-07")
+    dialog.get_by_label("Leave type").select_option(label="Annual leave")
+    dialog.get_by_role("button", name="Add", exact=True).click()
+    expect(dialog).to_contain_text("people get leave")
 
 
 def german(camera: Camera) -> None:

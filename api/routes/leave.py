@@ -25,7 +25,7 @@ from storage.base.leave_values import LeaveRequest, LeaveStatus
 from storage.base.values import Days, Id, days_of
 from storage.db.database import Transaction
 from storage.db.pages import PageOf
-from storage.leave import leave_lists, leave_requests, leave_rows, leave_types
+from storage.leave import closure_leave, leave_lists, leave_requests, leave_rows, leave_types
 from storage.leave.drafts import Draft
 from storage.rules import counted_days
 
@@ -178,6 +178,8 @@ def create(tx: Transaction, context: RequestContext, body: NewLeave) -> Created[
     lock=lock,
     refusals=(
         errors.InvalidTransition,
+        errors.ClosureLeave,
+        closure_leave.TooManyExcluded,
         errors.InsufficientRole,
         errors.DaysNoLongerFit,
         errors.OverlappingLeave,

@@ -14,6 +14,7 @@ from storage.base import errors, leave_values
 from storage.base.leave_values import HalfDay, LeaveRequestRecord, LeaveStatus
 from storage.db.database import Transaction
 from storage.leave import (
+    closure_leave,
     leave_amendments,
     leave_changes,
     leave_lists,
@@ -329,6 +330,7 @@ def explain(tx: Transaction, context: RequestContext) -> DaysRecord:
     refusals=(
         errors.InsufficientRole,
         errors.InvalidTransition,
+        errors.ClosureLeave,
         errors.OverlappingLeave,
         errors.InsufficientAllowance,
         errors.DaysNoLongerFit,
@@ -391,6 +393,8 @@ def withdraw_amendment(tx: Transaction, context: RequestContext) -> None:
     resource=get,
     refusals=(
         errors.InvalidTransition,
+        errors.ClosureLeave,
+        closure_leave.TooManyExcluded,
         errors.InsufficientRole,
         errors.DaysNoLongerFit,
         errors.OverlappingLeave,

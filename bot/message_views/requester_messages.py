@@ -155,7 +155,8 @@ def _own_buttons(card: ApprovalCard) -> list[Block]:
     if card.next_end is not None:
         buttons.append(_still_sick(card, card.next_end))
     edit = gettext("Edit") if is_pending else gettext("Change")
-    buttons.append(layout.button(edit, ids.EDIT, card.request.id))
+    if card.request.closure_id is None:
+        buttons.append(layout.button(edit, ids.EDIT, card.request.id))
     if proposed is not None:
         buttons.append(_withdraw(proposed))
     if card.cancel_effect is not None and not (proposed and proposed.amendment.cancels):
@@ -165,7 +166,7 @@ def _own_buttons(card: ApprovalCard) -> list[Block]:
         )
     if card.can_be_interrupted:
         buttons.append(layout.button(gettext("I fell ill"), ids.INTERRUPT, card.request.id))
-    return [layout.actions(*buttons)]
+    return [layout.actions(*buttons)] if buttons else []
 
 
 def _still_sick(card: ApprovalCard, next_end: date) -> Block:

@@ -17,7 +17,7 @@ import structlog
 from bot.base.language import using_locale
 from bot.client import slack_web
 from bot.client.workspaces import NoAccount, Recipients, Workspace, Workspaces, post
-from bot.message_views import admin_messages
+from bot.message_views import admin_messages, closure_messages
 from bot.messages import time_credit_notifications
 from bot.messages.home_tab import Homes
 from bot.messages.leave_notifications import LeaveNotifications
@@ -25,6 +25,7 @@ from storage.base.errors import DatabaseUnavailable
 from storage.db.database import Database, Transaction
 from storage.notifications import notification_data, notification_queue, time_credit_cards
 from storage.notifications.notification_data import (
+    ClosureNotificationData,
     DigestNotificationData,
     NotificationData,
     SummaryNotificationData,
@@ -62,6 +63,7 @@ Data: TypeAlias = (
     | WebhookNotificationData
     | DigestNotificationData
     | SummaryNotificationData
+    | ClosureNotificationData
     | Welcome
     | TimeCreditNotificationData
 )
@@ -216,6 +218,8 @@ class Notifier:
                 message = admin_messages.webhook_disabled(data.webhook)
             case DigestNotificationData():
                 message = admin_messages.digest_refused(data.channel, data.because)
+            case ClosureNotificationData():
+                message = closure_messages.told(data)
             case Welcome():
                 message = admin_messages.welcome_message(data, self._command, self._support_contact)
         await post(workspace, slack_user_id, message)
@@ -230,6 +234,8 @@ def _load_other(tx: Transaction, notification: Notification, *, now: datetime) -
         return notification_data.load_summary(tx, notification, now=now)
     if notification.kind == "welcome":
         return notification_data.load_welcome(tx, notification)
+    if notification.kind == "closure_notice":
+        return notification_data.load_closure(tx, notification)
     return notification_data.load_webhook(tx, notification)
 
 

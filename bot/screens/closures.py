@@ -9,22 +9,24 @@ from slack_bolt.async_app import AsyncApp
 
 from bot.base import ids
 from bot.base.block_kit import Block, View
-from bot.base.language import gettext, gettext_noop
+from bot.base.language import gettext, gettext_noop, ngettext
 from bot.blocks import fields, layout, words
 from bot.blocks.fields import Option
+from bot.interaction import modals
 from bot.interaction.interaction import Interaction
-from bot.screens import screen, searches
+from bot.screens import consequences, forms, screen, searches
+from bot.screens.consequences import NamedEffects
 from bot.screens.forms import Form
 from bot.screens.screen import Saving, Screen
 from bot.views import request_form
 from storage.admin import closures
-from storage.admin.closures import Closure
-from storage.base.leave_values import LeaveType
+from storage.base.leave_values import Closure, LeaveType
 from storage.base.values import Caller, Department
 from storage.db.database import Transaction
 from storage.db.pages import Page
 from storage.outbox import organisation_config
 from storage.outbox.organisation_config import OrganisationConfig
+from storage.rules import counted_days
 
 NAME: Final = "settings.closures"
 _WHEN_SHORT: Final = (
@@ -64,8 +66,13 @@ def _row(
         closure.id,
         spoken=gettext("Edit {name}", name=closure.name),
     )
-    row = layout.row(closure.name, (words.dates(closure), who, leave_type))
-    return {**row, "accessory": edit}
+    facts = [words.dates(closure), who, leave_type]
+    if closure.skipped_people:
+        skipped = ngettext(
+            "{count} person skipped", "{count} people skipped", closure.skipped_people
+        )
+        facts.append(skipped)
+    return {**layout.row(closure.name, facts), "accessory": edit}
 
 
 def _read_form(tx: Transaction, interaction: Interaction, by: Caller, closure_id: str) -> View:
@@ -83,7 +90,7 @@ def form_view(
         for leave_type in leave_types
         if not leave_type.is_archived or (closure and leave_type.id == closure.leave_type_id)
     ]
-    span = None if closure is None else closure.span
+    span = None if closure is None else counted_days.span_of(closure)
     blocks = [
         fields.field(
             "name",
@@ -138,12 +145,6 @@ def form_view(
     if closure is None:
         return screen.form_view(f"{NAME}.form", gettext("Add a closure"), blocks)
     delete = layout.button(gettext("Delete"), f"{NAME}.delete", closure.id, "danger")
-    delete["confirm"] = layout.confirm(
-        gettext("Delete this closure?"),
-        gettext("People get the days from today on back. Days that have passed stay booked."),
-        gettext("Delete"),
-        gettext("Keep it"),
-    )
     blocks.append(layout.actions(delete))
     return screen.form_view(f"{NAME}.form", gettext("Closure"), blocks, closure.id)
 
@@ -162,10 +163,57 @@ def _values(form: Form) -> dict[str, object]:
 
 
 def _save(tx: Transaction, saving: Saving) -> object:
-    values = _values(saving.form)
+    values, by, now, recorder = _values(saving.form), saving.by, saving.now, saving.recorder
     if saving.form.about:
-        return closures.update(tx, saving.form.about, values, by=saving.by, now=saving.now)
-    return closures.create(tx, values, by=saving.by, now=saving.now)
+        return closures.update(tx, saving.form.about, values, by=by, now=now, recorder=recorder)
+    return closures.create(tx, values, by=by, now=now, recorder=recorder)
+
+
+async def _ask_deletion(interaction: Interaction) -> None:
+    """Show whose leave is taken back, in place of the form, and ask to confirm."""
+    await interaction.ack()
+    by = await modals.admin(interaction)
+    closure_id = interaction.value
+
+    def dry_run(tx: Transaction) -> View:
+        closure = closures.get(tx, closure_id, by=by)
+        named_effects = forms.effects_of(
+            tx,
+            lambda tx, recorder: closures.delete(
+                tx, closure_id, by=by, now=interaction.now, recorder=recorder
+            ),
+            by=by,
+        )
+        return deletion_view(closure, named_effects)
+
+    await modals.refresh(interaction, await interaction.database.dry_run(dry_run))
+
+
+def deletion_view(closure: Closure, named_effects: NamedEffects) -> View:
+    intro = gettext(
+        "{name}: people get the days from today on back. Days that have passed stay booked.",
+        name=layout.cut(closure.name, layout.MAX_NAME),
+    )
+    return consequences.confirmation(
+        gettext("Delete the closure?"),
+        intro,
+        named_effects,
+        f"{NAME}.delete.form",
+        gettext("Delete"),
+        closure.id,
+    )
+
+
+async def _delete(interaction: Interaction) -> None:
+    by = await modals.admin(interaction)
+
+    def delete(tx: Transaction) -> bool:
+        closures.delete(tx, interaction.private_metadata, by=by, now=interaction.now)
+        return True
+
+    if await modals.run_once(interaction, delete):
+        await interaction.ack()
+        await modals.refresh_below(interaction, await screen.view(interaction, _read_list, by))
 
 
 def register(app: AsyncApp) -> None:
@@ -173,9 +221,9 @@ def register(app: AsyncApp) -> None:
     app.action(f"{NAME}.more")(screen.shows_more(_read_list))
     app.action(f"{NAME}.new")(screen.opens(_read_form))
     app.action(f"{NAME}.edit")(screen.opens(_read_form))
-    app.view(f"{NAME}.form")(screen.saves(_save, _read_list))
-    deleted = (gettext_noop("Closure"), gettext_noop("The closure was deleted."))
-    app.action(f"{NAME}.delete")(screen.deletes(closures.delete, _read_list, done=deleted))
+    forms.register(app, f"{NAME}.form", screen.confirms(_save, _read_list))
+    app.action(f"{NAME}.delete")(_ask_deletion)
+    app.view(f"{NAME}.delete.form")(_delete)
 
 
 SCREEN: Final = Screen(gettext_noop("Closures"), NAME, register)

@@ -10,7 +10,7 @@ from bot.base.block_kit import Block, View
 from bot.base.language import gettext, ngettext
 from bot.blocks import layout, words
 from storage.admin.effects import BalanceEffect, Effects
-from storage.base.leave_values import LeaveEffect, Reassignment
+from storage.base.leave_values import ClosureEffect, LeaveEffect, Reassignment
 from storage.base.values import User
 
 T = TypeVar("T")
@@ -67,6 +67,8 @@ def _paragraphs(named_effects: NamedEffects) -> list[str]:
     effects = named_effects.effects
     return [
         "\n".join(_leave(effects.leave)) if effects.leave else "",
+        "\n".join(_closed(effects.closed)),
+        "\n".join(_skipped(effects.closed)),
         "\n".join(_rebalanced(named_effects)),
         "\n".join(_reassigned(named_effects)) if effects.reassigned else "",
         "\n".join(_overdrawn(named_effects)) if effects.overdrawn else _own_balance(named_effects),
@@ -99,6 +101,54 @@ def _leave(leave: Sequence[LeaveEffect]) -> list[str]:
             )
         )
     return lines
+
+
+def _closed(closed: Sequence[ClosureEffect]) -> list[str]:
+    """Whose leave of closures changes."""
+    changed = [effect for effect in closed if effect.before != effect.after]
+    if not changed:
+        return []
+    people = len({effect.user.id for effect in changed})
+    before = sum(effect.half_days_before for effect in changed)
+    after = words.amount(sum(effect.half_days_after for effect in changed))
+    if before:
+        heading = ngettext(
+            "{count} person's closure leave will change: {before} → {after} in total.",
+            "{count} people's closure leave will change: {before} → {after} in total.",
+            people,
+            before=words.amount(before),
+            after=after,
+        )
+    else:
+        heading = ngettext(
+            "{count} person gets leave: {after}.",
+            "{count} people get leave: {after} in total.",
+            people,
+            after=after,
+        )
+    return [heading, *_few(changed, _closed_person)]
+
+
+def _closed_person(effect: ClosureEffect) -> str:
+    left = [request for request in effect.after if request.status == "approved"]
+    who, after = _name(effect.user.name), words.amount(effect.half_days_after)
+    if effect.before:
+        before = words.amount(effect.half_days_before)
+        return gettext("{who}: {before} → {after}", who=who, before=before, after=after)
+    when = ", ".join(words.dates(request) for request in left)
+    return gettext("{who}, {when}: {after}", who=who, when=when, after=after)
+
+
+def _skipped(closed: Sequence[ClosureEffect]) -> list[str]:
+    skipped = [_name(effect.user.name) for effect in closed if effect.is_skipped]
+    if not skipped:
+        return []
+    heading = ngettext(
+        "{count} person has too few days left. Nothing is booked for them:",
+        "{count} people have too few days left. Nothing is booked for them:",
+        len(skipped),
+    )
+    return [heading, *_few(skipped, str)]
 
 
 def _change(effect: LeaveEffect) -> str:

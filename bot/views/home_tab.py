@@ -164,7 +164,9 @@ def _own_leave(home: Home) -> list[Block]:
         buttons = _own_buttons(item)
         if item.can_be_interrupted:
             buttons.append(_fell_ill(item))
-        blocks += [layout.section(_own_line(item)), layout.actions(*buttons)]
+        blocks.append(layout.section(_own_line(item)))
+        if buttons:
+            blocks.append(layout.actions(*buttons))
     cursors, cursor = home.cursors, home.own.next_cursor
     return blocks + page_buttons(
         cursors.own, cursor, replace(cursors, own=None), replace(cursors, own=cursor)
@@ -177,6 +179,8 @@ def _own_line(item: Item) -> str:
     if request.status == "pending" and item.first_approver_name is not None:
         waiting = cards.awaits_second(item.first_approver_name, item.second_approver_name)
         status = layout.escaped(waiting)
+    if request.closure_id is not None:
+        status = gettext("The company is closed")
     status = _with_cover(status, item)
     if item.amendment is not None and item.amendment.counted.amendment.cancels:
         status = gettext("{status}. Cancellation awaiting a decision", status=status)
@@ -197,6 +201,8 @@ def _with_cover(line: str, item: Item) -> str:
 
 def _own_buttons(item: Item) -> list[Block]:
     request, when = item.request, words.dates(item.request)
+    if request.closure_id is not None:
+        return []
     spoken = gettext("Cancel: {dates}", dates=when)
     cancel = layout.button(gettext("Cancel leave"), ids.HOME_CANCEL, request.id, spoken=spoken)
     cancel["confirm"] = layout.confirm(

@@ -11,7 +11,7 @@ from typing import Final
 
 from peewee import Select, Update
 
-from storage.admin import channel_digests, effects, reassignment
+from storage.admin import channel_digests, closures, effects, reassignment
 from storage.admin.effects import EffectsRecorder
 from storage.base import fields, texts
 from storage.base.allowance_values import AllowanceFigure, Amount
@@ -319,6 +319,7 @@ def delete(tx: Transaction, department_id: str, *, by: Caller, now: datetime) ->
     people_changes.record_updates(tx, changes, by=by, now=now)
     channel_digests.delete_of_department(tx, department_id, by=by, now=now)
     display_links.revoke_of_department(tx, department_id, by=by, now=now)
+    closures.delete_of_department(tx, department_id, by=by, now=now)
     if not tx.delete(DepartmentRow, organisation_id=by.organisation_id, id=department_id):
         raise people_changes.ChangedMeanwhile
     record(tx, "department.deleted", department, None, by=by, now=now)

@@ -8,7 +8,7 @@ from datetime import date, timedelta
 from typing import Final
 
 from storage.base.allowance_values import Amount
-from storage.base.leave_values import LeaveEffect, Reassignment
+from storage.base.leave_values import ClosureEffect, LeaveEffect, Reassignment
 from storage.base.values import User
 from storage.db.database import Transaction
 from storage.leave import bookings, leave_balances
@@ -56,7 +56,7 @@ class Effects:
     ``drawn_on_from`` the day, None for today. ``changes_the_past``: the day is before today.
     ``rebalanced`` is how many people's balances a changed allowance or leave type changes in
     today's leave year or later. ``leaver`` has a new last day of employment, after which they are
-    archived.
+    archived. ``closed`` is what closures book for people, change or take back.
     """
 
     leave: tuple[LeaveEffect, ...] = ()
@@ -76,6 +76,7 @@ class Effects:
     changes_the_past: bool = False
     rebalanced: int = 0
     leaver: User | None = None
+    closed: tuple[ClosureEffect, ...] = ()
 
     @property
     def affects_others(self) -> bool:
@@ -86,7 +87,12 @@ class Effects:
         if self.changes_allowances and any(map(_is_lower, self.balances)):
             return True
         return bool(
-            self.leave or self.reassigned or self.uncovered or self.overdrawn or self.leaver
+            self.leave
+            or self.reassigned
+            or self.uncovered
+            or self.overdrawn
+            or self.leaver
+            or self.closed
         )
 
 

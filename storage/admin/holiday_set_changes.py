@@ -20,6 +20,7 @@ from storage.db import locks, rows
 from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction
 from storage.db.tables import HolidayOverrideRow, HolidaySetRow, UserRow
+from storage.leave import closure_leave
 from storage.outbox import audit, organisation_config
 from storage.outbox.organisation_config import OrganisationConfig
 from storage.people import employment_by_date, holiday_sets, people_rows
@@ -123,10 +124,12 @@ def recalculate(
         for day, of_day in by_day.items():
             cause = _cause(before, config, country_code, day)
             recalculation.apply(tx, config, of_day, cause, by=by, now=now)
+    closed = closure_leave.fill(tx, config, users, by=by, now=now)
     if recorder is not None:
         recorder.effects = replace(
             recorder.effects,
             leave=tuple(leave),
+            closed=tuple(closed),
             balances=recorder.balance_changes(tx, config, owners),
         )
 

@@ -23,7 +23,7 @@ from storage.db import locks, rows
 from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction
 from storage.db.tables import OrganisationRow
-from storage.leave import card_refreshes
+from storage.leave import card_refreshes, closure_leave
 from storage.outbox import audit, organisation_config
 from storage.outbox.organisation_config import OrganisationConfig
 from storage.people import allowance_terms, holiday_sets, people_changes, people_rows
@@ -193,6 +193,7 @@ def update(
     )
     if cause is not None:
         recalculation.apply(tx, config, leave, cause, by=by, now=now)
+    closed = closure_leave.fill(tx, config, users, by=by, now=now)
     if not differing.isdisjoint(_OF_ALLOWANCES):
         card_refreshes.enqueue(tx, config=config, now=now)
     if not differing.isdisjoint(_IN_EVENTS):
@@ -212,6 +213,7 @@ def update(
             changes_allowances=not differing.isdisjoint(_OF_ALLOWANCES),
             overdrawn=overdrawn,
             rebalanced=len({each.user_id for each in changed}),
+            closed=tuple(closed),
         )
     return allowance_terms.organisation_as_of(config, today)
 

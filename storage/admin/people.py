@@ -15,6 +15,7 @@ from storage.base.errors import EmailTaken, InsufficientRole, InvalidInput
 from storage.base.values import ROLES, Caller, EmploymentPeriod, Role, User, local_day
 from storage.db import locks
 from storage.db.database import Transaction
+from storage.leave import closure_leave
 from storage.outbox import audit, organisation_config
 from storage.outbox.organisation_config import OrganisationConfig
 from storage.people import department_rows, employment_by_date, people_changes, people_rows
@@ -68,7 +69,10 @@ def create(
     locks.organisation(tx, by.organisation_id)
     department_rows.check(tx, values.get("department_id"), by=by)
     people_status.check_manager(tx, values.get("manager_id"), by=by)
-    return people_changes.add(tx, values | {"role": role}, "pending", by=by, now=now)
+    user = people_changes.add(tx, values | {"role": role}, "pending", by=by, now=now)
+    config = organisation_config.of_organisation(tx, by.organisation_id)
+    closure_leave.fill(tx, config, [user], by=by, now=now)
+    return user
 
 
 def update(
@@ -175,6 +179,7 @@ def restore(
         if other is not None and other.status != "archived":
             restored = replace(restored, slack_user_id=None)
     restored = people_changes.save(tx, user, restored, "user.restored", by=by, now=now)
+    closure_leave.fill(tx, config, [restored], by=by, now=now)
     reassignment.apply(
         tx, config, people_status.returned(tx, config, restored, now), by=by, now=now
     )

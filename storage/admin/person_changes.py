@@ -10,12 +10,12 @@ from typing import Final
 from storage.admin import effects, offboarding, reassignment, recalculation
 from storage.admin.effects import Effects, EffectsRecorder
 from storage.base.event_values import AuditAction
-from storage.base.leave_values import LeaveEffect, LeaveRequest
+from storage.base.leave_values import ClosureEffect, LeaveEffect, LeaveRequest
 from storage.base.values import Caller, User, local_day
 from storage.calendars import feeds
 from storage.db.database import Transaction
 from storage.keys import api_keys
-from storage.leave import card_refreshes
+from storage.leave import card_refreshes, closure_leave
 from storage.outbox.organisation_config import OrganisationConfig
 from storage.people import employment_by_date, people_changes
 from storage.rules import employment_terms
@@ -28,6 +28,18 @@ _ON_CARDS: Final = (
     "employment",
     "department_id",
     "manager_id",
+)
+
+
+# The fields that decide which closures are for a person, and what counts then.
+_IN_CLOSURES: Final = (
+    "start_date",
+    "end_date",
+    "earlier_periods",
+    "employment",
+    "department_id",
+    "working_days",
+    "public_holiday_country_code",
 )
 
 
@@ -46,7 +58,7 @@ def write(
 
     Leave is recalculated on every day whose working days or public holidays change, past days
     included; leave after a new last day of employment or before a new first one is cancelled or
-    shortened. New approvers get their cards.
+    shortened, and closures book what is new. New approvers get their cards.
     """
     pending = _pending_with_other_approvers(tx, config, user, after, now)
     approvers_before = reassignment.approvers_by_request(tx, config, pending, now=now)
@@ -61,6 +73,9 @@ def write(
     if after.start_date is not None and after.start_date > (user.start_date or date.min):
         ended = offboarding.end_leave_before(tx, config, after, after.start_date, by=by, now=now)
         leave = _joined(leave, ended)
+    closed: list[ClosureEffect] = []
+    if any(getattr(user, name) != getattr(after, name) for name in _IN_CLOSURES):
+        closed = closure_leave.fill(tx, config, [after], by=by, now=now)
     approvers_after = reassignment.approvers_by_request(tx, config, pending, now=now)
     reassigned = reassignment.difference(pending, approvers_before, approvers_after)
     # Cancelled requests have no approvers.
@@ -78,6 +93,7 @@ def write(
             reassigned=tuple(reassigned),
             balances=balances,
             overdrawn=effects.overdrawn(balances),
+            closed=tuple(closed),
         )
         if after.end_date is not None and after.end_date != user.end_date:
             recorder.effects = _with_leaver(tx, config, recorder.effects, after)

@@ -135,6 +135,7 @@ NotificationEvent = (
         "own_message.begins_soon",
         "absence.told",
         "time_credit.rerouted",
+        "closure.told",
     ]
 )
 

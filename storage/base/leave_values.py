@@ -148,6 +148,7 @@ class LeaveRequest:
     ``approvals`` are those of leave that needs two. ``first_approver_id`` gave the first approval
     of what is, or was, undecided; ``second_approver_id`` is the person who gives the second, None
     for admins and owners (storage/rules/second_approvals).
+    ``closure_id`` is the closure that booked it, which may be deleted meanwhile.
     """
 
     id: str
@@ -177,6 +178,87 @@ class LeaveRequest:
     approvals: tuple[Approval, ...] = ()
     first_approver_id: str | None = None
     second_approver_id: str | None = None
+    closure_id: str | None = None
+
+
+WhenShort = Literal["overdraft", "skip"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Closure:
+    """Days on which the company, or a department, is closed."""
+
+    id: Id
+    name: Annotated[str, About(example="Christmas closure")]
+    leave_type_id: Id
+    start_date: date
+    end_date: date
+    start_half_day: Annotated[
+        HalfDay | None, About(description="The half of the first day in which it starts.")
+    ]
+    end_half_day: Annotated[
+        HalfDay | None, About(description="The half of the last day in which it ends.")
+    ]
+    department_id: Annotated[
+        Id | None, About(description="Only people of this department; null for everyone.")
+    ]
+    when_short: Annotated[
+        WhenShort,
+        About(
+            description="What happens for people who have too little left of the allowance: "
+            "`overdraft` goes below zero, `skip` books nothing."
+        ),
+    ]
+    excluded_user_ids: Annotated[
+        tuple[str, ...],
+        About(
+            description="People who work then: nothing is booked for them. An admin who cancels a "
+            "person's leave of the closure adds them. Shown to admins and owners; empty for others."
+        ),
+    ] = ()
+    skipped_people: Annotated[
+        int,
+        About(
+            description="How many people had too little left when the closure was last created or "
+            "changed, so that `skip` booked nothing for them. Shown to admins and owners; 0 for "
+            "others."
+        ),
+    ] = 0
+    skipped_user_ids: Annotated[
+        tuple[str, ...],
+        About(
+            description="The first 100 of the people who were skipped. Shown to admins and owners; "
+            "empty for others."
+        ),
+    ] = ()
+    created_at: datetime
+    updated_at: Annotated[datetime, HIDDEN]
+    version: Annotated[int, HIDDEN]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ClosureEffect:
+    """What a closure does for a person: their leave of it before and after, cancelled ones too.
+
+    ``is_skipped``: nothing is booked, because they have too little left.
+    """
+
+    user: User
+    before: tuple[LeaveRequest, ...]
+    after: tuple[LeaveRequest, ...]
+    is_skipped: bool = False
+
+    @property
+    def half_days_before(self) -> int:
+        return _half_days(self.before)
+
+    @property
+    def half_days_after(self) -> int:
+        return _half_days(self.after)
+
+
+def _half_days(requests: tuple[LeaveRequest, ...]) -> int:
+    return sum(each.total_half_days for each in requests if each.status == "approved")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -377,6 +459,10 @@ class LeaveRequestRecord(TypedDict):
             description="The approvals of leave whose type needs two, in order; empty for other "
             "leave. A pending request with one awaits the second."
         ),
+    ]
+    closure_id: Annotated[
+        Id | None,
+        About(description="The closure that booked it. Only admins can cancel such leave."),
     ]
 
 

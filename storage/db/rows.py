@@ -30,6 +30,7 @@ from storage.base.event_values import Webhook
 from storage.base.leave_values import (
     Amendment,
     Approval,
+    Closure,
     LeaveRequest,
     LeaveType,
     SecondApproval,
@@ -315,6 +316,7 @@ channel_digest: Final = mapper(ChannelDigest)
 leave_type: Final = mapper(LeaveType)
 leave_request: Final = mapper(LeaveRequest)
 amendment: Final = mapper(Amendment)
+closure: Final = mapper(Closure)
 api_key: Final = mapper(ApiKey)
 webhook: Final = mapper(Webhook)
 holiday_set: Final = mapper(HolidaySet)

@@ -479,6 +479,7 @@ def apply_amendment(
         now=now,
         why=AMENDED,
         tells_cover=not gives_back,
+        fills_closures=not gives_back,
     )
     if gives_back:
         ended_interruptions.give_back(tx, requester, before, after, by=by, now=now)

@@ -221,6 +221,8 @@ def _left_of(
         why="interrupted",
         notification="own_message.refresh",
         tells_cover=False,
+        # The interruption takes them.
+        fills_closures=False,
     )
 
 

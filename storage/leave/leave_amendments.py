@@ -212,7 +212,11 @@ def cancel_effects(
     today: date,
 ) -> Mapping[str, CancelEffect]:
     """What cancelling does to each of a person's own requests; without those they cannot cancel."""
-    booked = [request for request in requests if request.status in ("pending", "approved")]
+    booked = [
+        request
+        for request in requests
+        if request.status in ("pending", "approved") and request.closure_id is None
+    ]
     # Approvers matter only where the answer depends on them.
     has_approver = any(
         request.status == "approved"

@@ -126,7 +126,7 @@ def allowance_of(config: OrganisationConfig, leave: BookedLeave | LeaveRequest) 
 
 
 def deductions(
-    config: OrganisationConfig, leave: Iterable[BookedLeave], allowance_id: str
+    config: OrganisationConfig, leave: Iterable[BookedLeave | LeaveRequest], allowance_id: str
 ) -> list[Deduction]:
     """The leave that draws on the allowance."""
     return [deduction(each) for each in leave if allowance_of(config, each) == allowance_id]

@@ -13,6 +13,7 @@ from typing import Final, Literal
 
 from storage.base.errors import (
     AmendmentEnded,
+    ClosureLeave,
     DomainError,
     InvalidTransition,
     NotFound,
@@ -298,7 +299,16 @@ def cancel_at_once(
         goes_back = ended_interruptions.check_fit(tx, config, requester.user, before)
     after = replace(before, status="cancelled", cancelled_at=now)
     after = request_steps.apply(
-        tx, "cancel", before, after, requester, by=by, now=now, why=why, tells_cover=not goes_back
+        tx,
+        "cancel",
+        before,
+        after,
+        requester,
+        by=by,
+        now=now,
+        why=why,
+        tells_cover=not goes_back,
+        fills_closures=not goes_back,
     )
     if goes_back:
         ended_interruptions.give_back(tx, requester, before, by=by, now=now)
@@ -404,6 +414,7 @@ def change(
         by=by,
         now=now,
         tells_cover=not gives_back or after.cover_user_id != before.cover_user_id,
+        fills_closures=not gives_back,
     )
     if gives_back:
         ended_interruptions.give_back(tx, requester, before, after, by=by, now=now)
@@ -458,6 +469,8 @@ def plan(
         )
     except DomainError as error:
         refusals = [error, *refusals]
+    if before.closure_id is not None:
+        return Plan(assessment=assessment, after=after, effect=None, refusals=[ClosureLeave()])
     if effect == "nothing":
         # Rules that changed since the approval do not matter.
         refusals = []

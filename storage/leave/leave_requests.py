@@ -19,6 +19,7 @@ from peewee import Select
 
 from storage.base.errors import (
     AlreadyObjected,
+    ClosureLeave,
     InsufficientRole,
     InvalidInput,
     InvalidTransition,
@@ -34,7 +35,7 @@ from storage.db import rows
 from storage.db.compiled import Engine, Param, compiled, compiled_per_engine
 from storage.db.database import Transaction
 from storage.db.tables import UserRow
-from storage.leave import drafts, leave_changes, leave_rows, request_steps
+from storage.leave import closure_leave, drafts, leave_changes, leave_rows, request_steps
 from storage.leave.drafts import Assessment, Draft
 from storage.leave.request_steps import Requester
 from storage.outbox import audit, notification_outbox, organisation_config
@@ -111,12 +112,14 @@ def new_request(
 def editable(tx: Transaction, request_id: str, *, by: Caller, now: datetime) -> LeaveRequest:
     """The request, if the caller could edit it, or change it as approved leave, now.
 
-    Raises NotFound, InsufficientRole or InvalidTransition.
+    Raises NotFound, InsufficientRole, InvalidTransition or ClosureLeave.
     """
     request = leave_rows.get(tx, request_id, by=by, now=now)
     request_steps.check_own_or_managed(request, by)
     if request.status != "approved":
         request_steps.check_transition(tx, "edit", request, by)
+    elif request.closure_id is not None:
+        raise ClosureLeave
     return request
 
 
@@ -134,7 +137,7 @@ def edit(
     Approved leave is changed at once or gets an amendment (``leave_changes``); its leave type can
     be changed, too. ``changes`` has only the fields that were sent; without a difference nothing
     is written. By its requester, admins and owners. ``override_reason`` as in
-    ``create``. Raises NotFound, InvalidTransition and the errors of ``submit``; then
+    ``create``. Raises NotFound, InvalidTransition, ClosureLeave and the errors of ``submit``; then
     nothing has changed.
     """
     unknown = changes.keys() - set(field_names(Draft))
@@ -144,6 +147,8 @@ def edit(
     request_steps.check_own_or_managed(before, by)
     if before.status != "approved":
         request_steps.check_transition(tx, "edit", before, by)
+    elif before.closure_id is not None:
+        raise ClosureLeave
     if override_reason == before.override_reason and not _may_override(before, by):
         override_reason = None  # Sent back as it was read.
     override_reason = request_rules.checked_override(override_reason, user_id=before.user_id, by=by)
@@ -198,15 +203,30 @@ def cancel(tx: Transaction, request_id: str, *, by: Caller, now: datetime) -> Le
 
     Approved leave of a type with ``changes_need_approval`` gets an amendment that cancels it, if
     its requester cancels it. The days of an interruption go back to the leave that it interrupted.
-    Raises NotFound, InsufficientRole or InvalidTransition, InvalidInput ``past_days`` for leave of
-    which the requester took days, and OverlappingLeave or DaysNoLongerFit if days cannot go back;
-    then nothing has changed.
+    Leave of a closure is cancelled by admins and owners, and is not booked again for this person.
+    Raises NotFound, InsufficientRole, InvalidTransition or ClosureLeave, InvalidInput ``past_days``
+    for leave of which the requester took days, and OverlappingLeave or DaysNoLongerFit if days
+    cannot go back; then nothing has changed.
     """
     requester, before = request_steps.lock_request(tx, request_id, by=by, now=now)
     if before.recorded_by is None or before.recorded_by != by.user_id:
         request_steps.check_own_or_managed(before, by)
     request_steps.check_transition(tx, "cancel", before, by)
+    if before.closure_id is not None:
+        return _cancel_closure_leave(tx, requester, before, by=by, now=now)
     return leave_changes.cancel(tx, requester, before, by=by, now=now)
+
+
+def _cancel_closure_leave(
+    tx: Transaction, requester: Requester, before: LeaveRequest, *, by: Caller, now: datetime
+) -> LeaveRequest:
+    """Cancel it with the rest of the person's leave of the closure from today on."""
+    if not by.is_admin:
+        raise ClosureLeave
+    after = replace(before, status="cancelled", cancelled_at=now)
+    after = request_steps.apply(tx, "cancel", before, after, requester, by=by, now=now)
+    closure_leave.exclude(tx, str(before.closure_id), requester.user, by=by, now=now)
+    return after
 
 
 def create(
@@ -291,6 +311,7 @@ def next_end(
         request.status != "approved"
         or request.interrupts is not None
         or request.amendment_id is not None
+        or request.closure_id is not None
         or not leave_type.may_interrupt
         or leave_type.requires_approval
         or not request.start_date <= today <= request.end_date + _CONTINUED_FOR

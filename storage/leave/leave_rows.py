@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import date, datetime
 from typing import Final, Literal, get_args
 
@@ -34,6 +35,29 @@ def add(tx: Transaction, request: LeaveRequest, *, by: Caller, now: datetime) ->
     """Write a new request and audit it."""
     tx.insert(LeaveRequestRow, organisation_id=by.organisation_id, **rows.columns(request))
     _record(tx, "leave_request.created", {}, request, by=by, now=now)
+
+
+def add_approved(
+    tx: Transaction, requests: Sequence[LeaveRequest], *, by: Caller, now: datetime, why: str
+) -> None:
+    """Write new requests that are approved at once, and audit both steps, in a few statements."""
+    if not requests:
+        return
+    own = {"organisation_id": by.organisation_id}
+    tx.insert_all(LeaveRequestRow, [own | rows.columns(request) for request in requests])
+    pending = [(request.id, _audited(before_approval(request))) for request in requests]
+    audit.record_created(tx, "leave_request.created", "leave_request", pending, by=by, now=now)
+    approved = [
+        (request.id, before, {**_audited(request), "why": why})
+        for request, (_, before) in zip(requests, pending, strict=True)
+    ]
+    audit.record_all(tx, "leave_request.approved", "leave_request", approved, by=by, now=now)
+    _count_feed_changes(tx, requests, by=by)
+
+
+def before_approval(request: LeaveRequest) -> LeaveRequest:
+    """A request that is approved at once, as it was created."""
+    return replace(request, status="pending", decided_at=None, version=1)
 
 
 def save(
@@ -154,8 +178,12 @@ def save_all(
         for before, after in changes
     ]
     audit.record_all(tx, action, "leave_request", audited, by=by, now=now)
-    # Raise each of the 16 counters at most once (organisation_config.py).
-    requesters = {after.user_id[-1]: after.user_id for _, after in changes}
+    _count_feed_changes(tx, [after for _, after in changes], by=by)
+
+
+def _count_feed_changes(tx: Transaction, changed: Iterable[LeaveRequest], *, by: Caller) -> None:
+    """Raise each of the 16 counters at most once (organisation_config.py)."""
+    requesters = {request.user_id[-1]: request.user_id for request in changed}
     for _, user_id in sorted(requesters.items()):
         organisation_config.count_feed_change(tx, by.organisation_id, user_id)
 
@@ -252,7 +280,7 @@ def _save_all(columns: Param[str]) -> Update:
     names = (
         *("status", "start_date", "start_half_day", "end_date", "end_half_day", "total_half_days"),
         *("counted_halves", "cancelled_at", "amendment_id", "cover_user_id"),
-        *("updated_at", "version"),
+        *("leave_type_id", "updated_at", "version"),
     )
     before = {"version_before": "version"}
     return update_each(LeaveRequestRow, columns, names, before, {"shown_updated_at": None})

@@ -22,7 +22,7 @@ from storage.db import locks, pages, rows
 from storage.db.compiled import Param, Table, compiled
 from storage.db.database import DuplicateRow, Transaction
 from storage.db.pages import Page, PageOf
-from storage.db.tables import AmendmentRow, LeaveRequestRow, LeaveTypeRow
+from storage.db.tables import AmendmentRow, ClosureRow, LeaveRequestRow, LeaveTypeRow
 from storage.leave import card_refreshes
 from storage.outbox import audit, organisation_config
 from storage.outbox.organisation_config import OrganisationConfig
@@ -232,7 +232,7 @@ def delete(tx: Transaction, leave_type_id: str, *, by: Caller, now: datetime) ->
     leave_type = get(tx, leave_type_id, by=by, for_update=True)
     if not any(
         tx.first(_use, table=table, organisation_id=by.organisation_id, leave_type_id=leave_type.id)
-        for table in (LeaveRequestRow, AmendmentRow)
+        for table in (LeaveRequestRow, AmendmentRow, ClosureRow)
     ):
         if not tx.delete(LeaveTypeRow, organisation_id=by.organisation_id, id=leave_type.id):
             raise people_changes.ChangedMeanwhile

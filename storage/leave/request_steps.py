@@ -22,11 +22,18 @@ from storage.db import locks, rows
 from storage.db.compiled import Engine, Expr, Param, compiled_per_engine
 from storage.db.database import Row, Transaction
 from storage.db.tables import LeaveRequestRow, OrganisationRow, ReminderRow, UserRow
-from storage.leave import card_refreshes, cover_notices, covers, leave_amendments, leave_rows
+from storage.leave import (
+    card_refreshes,
+    closure_leave,
+    cover_notices,
+    covers,
+    leave_amendments,
+    leave_rows,
+)
 from storage.outbox import notification_outbox, organisation_config, webhook_outbox
 from storage.outbox.organisation_config import OrganisationConfig
 from storage.people import approval_rule, approvers, people_rows
-from storage.rules import lifecycle, second_approvals
+from storage.rules import counted_days, lifecycle, second_approvals
 
 # Why a step was taken: an approver approved the amendment.
 AMENDED: Final = "amendment_approved"
@@ -133,12 +140,15 @@ def apply(
     notification: NotificationEvent | None = None,
     tells_cover: bool = True,
     assigns_cover: bool = False,
+    fills_closures: bool = True,
 ) -> LeaveRequest:
     """Save the changed request and write the audit entry, events and notifications of the step.
 
     Every step ends an open amendment. ``is_new``: the request was created in this transaction.
     ``notification``: the requester's, if not the action's. ``assigns_cover`` as in `Amendment`: the
-    next step of the transaction requests it. Raises InvalidTransition when another step came first.
+    next step of the transaction requests it. ``fills_closures``: closures book the halves that it
+    gives up, unless a later step of the transaction takes them. Raises InvalidTransition when
+    another step came first.
     """
     after = replace(after, updated_at=now, version=before.version + 1, amendment_id=None)
     event = _EVENTS[action]
@@ -175,7 +185,19 @@ def apply(
             tx, [(known, told)], config=requester.config, today=requester.today, now=now
         )
     refresh_cards(tx, None if is_new else before, after, requester, now)
+    if fills_closures and _gives_halves_up(before, after):
+        closure_leave.fill_freed(tx, before, requester.user, by=by, now=now)
     return after
+
+
+def _gives_halves_up(before: LeaveRequest, after: LeaveRequest) -> bool:
+    """Whether leave of the person's own ends, or no longer covers all of its time."""
+    if before.closure_id is not None or before.status not in ("pending", "approved"):
+        return False
+    if after.status not in ("pending", "approved"):
+        return True
+    span_before, span = counted_days.span_of(before), counted_days.span_of(after)
+    return not counted_days.lies_within(span_before, span)
 
 
 def _offer_interruption(
@@ -217,13 +239,15 @@ def notify_approvers(
     """Notify approvers in Slack that approved leave was cancelled, shortened or changed.
 
     ``leave_before`` is the leave before the change. The person who approved it and the current
-    approvers are notified, except the actor. Leave that never needed an approval is left out. Of
+    approvers are notified, except the actor. Leave that never needed an approval, or that a closure
+    booked, is left out. Of
     recorded leave only its recorder is notified: approvers have a message, which is updated.
     """
     approved = [
         request
         for request in leave_before
         if request.status == "approved"
+        and request.closure_id is None
         and (
             request.decided_by is not None
             or config.leave_types[request.leave_type_id].requires_approval

@@ -12,24 +12,27 @@ from peewee import Select, fn
 from storage.admin import recalculation
 from storage.admin.recalculation import TotalChange
 from storage.base.event_values import Webhook
-from storage.base.leave_values import HalfDay
+from storage.base.leave_values import HalfDay, LeaveRequest
 from storage.base.values import Organisation, User, local_day
 from storage.db import rows
 from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction
 from storage.db.tables import (
+    ClosureRow,
     LeaveRequestRow,
     LeaveTypeRow,
     ReminderRow,
     UserRow,
     WebhookRow,
 )
+from storage.leave import leave_balances
+from storage.leave.leave_balances import YearBalance
 from storage.notifications import approval_cards, digests, notification_queue, slack_messages
 from storage.notifications.approval_cards import ApprovalCard
 from storage.notifications.digests import DigestKey
 from storage.notifications.notification_queue import Notification
 from storage.notifications.slack_messages import PostedMessage
-from storage.outbox import organisation_config
+from storage.outbox import audit, organisation_config
 from storage.people import approval_rule, approvers, people_rows
 
 
@@ -159,6 +162,77 @@ def load_digest(tx: Transaction, notification: Notification) -> DigestNotificati
     return DigestNotificationData(
         team_id=team_id, recipient=recipient, locale=locale, channel=channel, because=because
     )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ClosureNotificationData:
+    """A person's leave of a closure, by first day, and what it was before, in half-days.
+
+    ``name`` is the closure's, None if it is not known any more. ``balances`` are those after the
+    leave, of each leave year that it is in.
+    """
+
+    team_id: str | None
+    recipient: User
+    locale: str | None
+    name: str | None
+    leave: tuple[LeaveRequest, ...]
+    leave_types: tuple[str, ...]
+    half_days_before: int
+    balances: tuple[YearBalance, ...]
+
+    @property
+    def half_days(self) -> int:
+        return sum(request.total_half_days for request in self.leave)
+
+
+def load_closure(tx: Transaction, notification: Notification) -> ClosureNotificationData | None:
+    """None if the person has left, or never heard of leave that was taken back meanwhile."""
+    organisation_id, closure_id = notification.organisation_id, str(notification.closure_id)
+    recipient = people_rows.find(tx, organisation_id, notification.user_id)
+    before = notification.half_days_before or 0
+    found = tx.select(
+        LeaveRequestRow,
+        organisation_id=organisation_id,
+        user_id=notification.user_id,
+        closure_id=closure_id,
+        status="approved",
+    )
+    leave = sorted(map(rows.leave_request, found), key=lambda request: request.start_date)
+    if recipient is None or recipient.status in ("archived", "deactivated"):
+        return None
+    if not leave and not before:
+        return None
+    config = organisation_config.of_organisation(tx, organisation_id)
+    around = leave_balances.around_requests(tx, config, leave, {recipient.id: recipient})
+    balances = {
+        (balance.allowance_name, balance.year_name): balance
+        for balances in around.values()
+        for balance in balances
+    }
+    types = dict.fromkeys(config.leave_types[request.leave_type_id].name for request in leave)
+    return ClosureNotificationData(
+        team_id=config.organisation.slack_team_id,
+        recipient=recipient,
+        locale=people_rows.locale_of(tx, organisation_id, recipient.id),
+        name=_closure_name(tx, organisation_id, closure_id),
+        leave=tuple(leave),
+        leave_types=tuple(types),
+        half_days_before=before,
+        balances=tuple(balances.values()),
+    )
+
+
+def _closure_name(tx: Transaction, organisation_id: str, closure_id: str) -> str | None:
+    """The closure's name; of a deleted one from the audit trail."""
+    row = tx.find(ClosureRow, organisation_id=organisation_id, id=closure_id)
+    if row is not None:
+        return str(row.name)
+    deleted_at = audit.last_at(tx, organisation_id, "closure.deleted", closure_id)
+    if deleted_at is None:
+        return None
+    changes = audit.changes_at(tx, organisation_id, "closure.deleted", closure_id, deleted_at)
+    return None if changes is None else str(changes["name"]["before"])
 
 
 # Requests that a summary names.

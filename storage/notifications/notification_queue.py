@@ -41,8 +41,8 @@ class Notification:
     """A notification for a person; ``attempts`` counts earlier ones.
 
     Its subject is the webhook, digest or time credit if it has one, else the leave request, else
-    the person's leave between two days. With a request, the days are those that a cover knows of
-    it.
+    the person's leave between two days or of a closure. With a request, the days are those that a
+    cover knows of it.
     """
 
     organisation_id: str
@@ -59,6 +59,8 @@ class Notification:
     first_day: date | None = None
     last_day: date | None = None
     time_credit_id: str | None = None
+    closure_id: str | None = None
+    half_days_before: int | None = None
 
     @property
     def subject(self) -> tuple[str, str]:

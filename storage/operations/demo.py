@@ -9,7 +9,7 @@ from typing import Final, Literal
 
 from peewee import Update
 
-from storage.admin import allowances, departments, organisations, people
+from storage.admin import allowances, closures, departments, organisations, people
 from storage.admin.organisations import NewOrganisation
 from storage.base.errors import InvalidInput, NotFound, Unauthenticated
 from storage.base.leave_values import HalfDay, LeaveRequest
@@ -84,6 +84,7 @@ def fill(tx: Transaction, *, now: datetime) -> DemoOrganisation:
         # Rejected if every day is a public holiday; the demo works without it.
         with suppress(InvalidInput):
             _request(tx, planned, staff, by=by, now=now)
+    _close(tx, by=by, now=now)
     demo = _find(tx, now)
     if demo is None:
         raise NotFound("organisation")
@@ -181,6 +182,20 @@ def _add_extra_work(
         by=_caller(by.organisation_id, claimer),
         now=now,
     )
+
+
+def _close(tx: Transaction, *, by: Caller, now: datetime) -> None:
+    """A closure between Christmas and New Year, around the leave that people have then."""
+    config = organisation_config.of_organisation(tx, by.organisation_id)
+    [annual] = [each for each in config.leave_types.values() if each.code == "annual"]
+    year = local_day(now, config.organisation.timezone).year
+    closure = {
+        "name": "Christmas closure",
+        "leave_type_id": annual.id,
+        "start_date": date(year, 12, 27),
+        "end_date": date(year, 12, 31),
+    }
+    closures.create(tx, closure, by=by, now=now)
 
 
 def _make_key(tx: Transaction, person: User, by: Caller, now: datetime) -> None:

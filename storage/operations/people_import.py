@@ -18,6 +18,7 @@ from storage.base.values import Caller, User
 from storage.db import locks, rows
 from storage.db.database import INSERT_BATCH, Transaction
 from storage.db.tables import UserRow
+from storage.leave import closure_leave
 from storage.operations.people_file import ALLOWANCE, BadLines, Line, PeopleFile
 from storage.outbox import organisation_config
 from storage.outbox.organisation_config import OrganisationConfig
@@ -475,6 +476,9 @@ def _add(
     for start in range(0, len(new), INSERT_BATCH):
         people_changes.add_all(tx, new[start : start + INSERT_BATCH], "pending", by=by, now=now)
         progress(min(start + INSERT_BATCH, len(new)))
+    config = organisation_config.of_organisation(tx, by.organisation_id)
+    added = people_rows.of_ids(tx, by.organisation_id, [person["id"] for person in new])
+    closure_leave.fill(tx, config, list(added.values()), by=by, now=now)
     return len(new)
 
 

@@ -39,6 +39,7 @@ NotificationKind = Literal[
     "time_credit_card",
     "time_credit_notice",
     "time_credit_reminder",
+    "closure_notice",
 ]
 # The dispatcher that a commit notifies.
 NOTIFICATIONS: Final = "notifications"
@@ -57,6 +58,8 @@ QUEUED_EARLY: Final = (REVERSAL_WINDOW_ENDED, BEGINS_SOON)
 ABSENCE_TOLD: Final = "absence.told"
 # The person joined or installed the app.
 JOINED: Final = "user.joined"
+# A closure booked leave for the person, or changed it or took it back.
+CLOSURE_TOLD: Final = "closure.told"
 # The balance or the colleagues on a card changed; its request did not.
 CARD_REFRESH: Final = "approval_card.refresh"
 
@@ -150,6 +153,54 @@ def welcome(tx: Transaction, user_id: str, *, organisation_id: str, now: datetim
     """Queue the greeting, in the transaction in which the person joins or installs the app."""
     row = notification_row(organisation_id, "welcome", user_id, None, JOINED, now)
     _queue(tx, [row])
+
+
+def tell_closure(
+    tx: Transaction,
+    closure_id: str,
+    told: Sequence[tuple[str, int]],
+    *,
+    config: OrganisationConfig,
+    now: datetime,
+) -> None:
+    """Queue a message to each person whose leave of a closure changes.
+
+    ``told`` has their ids with the half-days that the closure booked for them before. People who
+    have not got an earlier message yet get only that one, which shows their leave as it is then.
+    """
+    if not config.is_in_slack or not told:
+        return
+    organisation_id = config.organisation.id
+    queued = {
+        row.user_id
+        for row in tx.all(
+            _queued_closures,
+            organisation_id=organisation_id,
+            closure_id=closure_id,
+            user_ids=[user_id for user_id, _ in told],
+        )
+    }
+    rows = [
+        notification_row(organisation_id, "closure_notice", user_id, None, CLOSURE_TOLD, now)
+        | {"closure_id": closure_id, "half_days_before": half_days_before}
+        for user_id, half_days_before in told
+        if user_id not in queued
+    ]
+    _queue(tx, rows)
+
+
+@compiled
+def _queued_closures(
+    organisation_id: Param[str], closure_id: Param[str], user_ids: Param[list[str]]
+) -> Select:
+    """The people whose message about a closure is queued and not being sent."""
+    return NotificationRow.select(NotificationRow.user_id).where(
+        NotificationRow.organisation_id == organisation_id,
+        any_of(NotificationRow.user_id, user_ids),
+        NotificationRow.closure_id == closure_id,
+        NotificationRow.status == "pending",
+        NotificationRow.claim_id.is_null(),
+    )
 
 
 def refresh_own_message(

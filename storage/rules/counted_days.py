@@ -14,7 +14,7 @@ from typing import Annotated, Final, Literal
 from pydantic import Field
 
 from storage.base.errors import FieldError, InvalidInput, Sentence
-from storage.base.leave_values import HalfDay, LeaveRequest
+from storage.base.leave_values import Closure, HalfDay, LeaveRequest
 from storage.base.values import HIDDEN, IN_DAYS, About
 
 MAX_SPAN_DAYS: Final = 366
@@ -110,12 +110,12 @@ def span_of_slots(first_slot: int, last_slot: int) -> Span:
     )
 
 
-def span_of(request: LeaveRequest) -> Span:
+def span_of(leave: LeaveRequest | Closure) -> Span:
     return Span(
-        start_date=request.start_date,
-        end_date=request.end_date,
-        start_half_day=request.start_half_day,
-        end_half_day=request.end_half_day,
+        start_date=leave.start_date,
+        end_date=leave.end_date,
+        start_half_day=leave.start_half_day,
+        end_half_day=leave.end_half_day,
     )
 
 

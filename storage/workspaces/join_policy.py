@@ -15,6 +15,7 @@ from storage.base.event_values import AuditAction
 from storage.base.values import Caller, User
 from storage.db import locks
 from storage.db.database import Transaction
+from storage.leave import closure_leave
 from storage.outbox import notification_outbox, organisation_config
 from storage.people import people_changes, people_rows
 from storage.people.people_rows import SlackProfile
@@ -186,9 +187,12 @@ def _add(tx: Transaction, profile: SlackProfile, *, by: Caller, now: datetime) -
         "slack_user_id": profile.slack_user_id,
     }
     try:
-        return people_changes.add(tx, values, "active", by=by, now=now)
+        user = people_changes.add(tx, values, "active", by=by, now=now)
     except EmailTaken as error:
         raise NotAMember(
             "Another Slack account is linked to the person with your e-mail address. Ask an admin "
             "of your organisation to unlink it."
         ) from error
+    config = organisation_config.of_organisation(tx, by.organisation_id)
+    closure_leave.fill(tx, config, [user], by=by, now=now)
+    return user

@@ -48,6 +48,14 @@ BODIES: Final[Mapping[str, Any]] = {
     "digests.update": {"frequency": "weekly"},
     "closures.update": {"name": "Spring closure"},
     "absence_limits.update": {"max_away": 3},
+    # A department without people, so that the closure books nothing.
+    "closures.create": {
+        "name": "Christmas closure",
+        "leave_type_id": "",
+        "start_date": "2026-12-24",
+        "end_date": "2027-01-01",
+        "department_id": "",
+    },
     "webhooks.create": {"url": "https://203.0.114.9/hook", "events": ["*"]},
     "webhooks.update": {"events": ["leave_request.approved"]},
     "leave_requests.edit": {"note": "A note"},
@@ -135,6 +143,11 @@ def things(client: Client, database: Database) -> Things:
         for day, kind in enumerate(("{id}", "approve", "decline", "cancel"), start=1)
     }
     terms = client.get(f"/api/v1/allowances/{volunteering}/terms", key).json()["data"]
+    # Of a department without people, so that it books no leave.
+    closed = CLOSURE | {
+        "leave_type_id": type_id(database, acme),
+        "department_id": a_department(database, acme, name="Closed").id,
+    }
     ids = {
         "users": hedy.id,
         "allowances": volunteering,
@@ -162,7 +175,7 @@ def things(client: Client, database: Database) -> Things:
         "deliveries": ping["id"],
         "digests": create("digests", {"channel": "C0OUT", "department_id": department.id}),
         "display-links": create("display-links", {"name": "Kitchen"}),
-        "closures": create("closures", CLOSURE | {"leave_type_id": type_id(database, acme)}),
+        "closures": create("closures", closed),
         "absence-limits": create("absence-limits", {"name": "Everyone", "max_away": 50}),
         "api-keys": create("api-keys", {"name": "Spare", "scopes": ["leave:read"]}),
     }

@@ -387,12 +387,6 @@ def german(world: World) -> World:
         for number in range(21):
             feeds.create(tx, f"Kalender {number:02}", by=mine, now=now)
             display_links.create(tx, {"name": f"Bildschirm {number:02}"}, by=mine, now=now)
-        for number in range(41):
-            bridge = {"start_date": date(2028, 5, 1), "end_date": date(2028, 5, 1)}
-            closed = {"name": f"Brückentag {number:02}", "leave_type_id": annual} | bridge
-            closures.create(tx, closed, by=mine, now=now)
-            limit = {"name": f"Grenze {number:02}", "max_away": 90, "is_active": number > 1}
-            absence_limits.create(tx, limit, by=mine, now=now)
             api_keys.create_key(
                 tx,
                 for_user=anna.id,
@@ -403,6 +397,15 @@ def german(world: World) -> World:
                 by=mine,
                 now=now,
             )
+        for number in range(41):
+            bridge = {"start_date": date(2028, 5, 1), "end_date": date(2028, 5, 1)}
+            closed = {"name": f"Brückentag {number:02}", "leave_type_id": annual} | bridge
+            closures.create(tx, closed, by=mine, now=now)
+            limit = {"name": f"Grenze {number:02}", "max_away": 90, "is_active": number > 1}
+            absence_limits.create(tx, limit, by=mine, now=now)
+        day = date(2027, 12, 29)
+        closed |= {"name": "Betriebsferien", "start_date": day, "end_date": day}
+        closures.create(tx, closed, by=mine, now=now)
         # Its set, which becomes the first, has categories to choose from, and no regions: the step
         # of the checklist that is left opens the search for a person.
         organisation_settings.update(tx, {"country_code": "SE"}, by=by, now=now)

@@ -7,12 +7,14 @@ from typing import Any
 
 import pytest
 
-from storage.admin import closures
-from storage.admin.closures import MAX_CLOSURES, Closure, TooManyClosures
+from storage.admin import closures, departments
+from storage.admin.closures import MAX_CLOSURES, TooManyClosures
 from storage.base.errors import InsufficientRole, InvalidInput
+from storage.base.leave_values import Closure
 from storage.db.database import Database
 from storage.db.pages import PageOf
-from tests.builders import NOW, Acme, a_person, caller_for, type_id
+from storage.leave import leave_types
+from tests.builders import NOW, Acme, a_department, a_person, caller_for, type_id
 
 CHRISTMAS = {
     "name": "Christmas closure",
@@ -73,3 +75,40 @@ def test_an_organisation_has_at_most_fifty_closures(database: Database, acme: Ac
 
     with pytest.raises(TooManyClosures):
         closed(database, acme)
+
+
+def test_the_closures_of_a_deleted_department_go_with_it(database: Database, acme: Acme) -> None:
+    team = a_department(database, acme)
+    closed(database, acme, department_id=team.id)
+    everyones = closed(database, acme)
+
+    acme.write(departments.delete, team.id)
+
+    assert acme.read(closures.page, PageOf()).items == [everyones]
+
+
+def test_a_leave_type_of_a_closure_is_archived_instead_of_deleted(
+    database: Database, acme: Acme
+) -> None:
+    created = acme.write(leave_types.create, {"name": "Closure leave"})
+    closure = closed(database, acme, leave_type_id=created.id)
+
+    archived = acme.write(leave_types.delete, created.id)
+
+    assert archived is not None
+    assert acme.read(closures.get, closure.id) == closure
+
+
+def test_at_most_five_hundred_people_are_excluded_and_all_of_them_exist(
+    database: Database, acme: Acme
+) -> None:
+    closure = closed(database, acme)
+    unknown = "0197c2a4-7c1e-7d34-9f52-3a8a1c0f7b11"
+
+    codes = []
+    for excluded in ([unknown], [f"{number}" for number in range(501)]):
+        with pytest.raises(InvalidInput) as refused:
+            acme.write(closures.update, closure.id, {"excluded_user_ids": excluded})
+        codes.append(refused.value.errors[0].code)
+
+    assert codes == ["not_found", "out_of_range"]

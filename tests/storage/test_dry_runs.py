@@ -14,6 +14,7 @@ import pytest
 
 from storage.admin import (
     allowances,
+    closures,
     departments,
     employment_records,
     holiday_overrides,
@@ -84,6 +85,20 @@ def _future_terms(scene: Scene) -> str:
     shown = acme.write(allowances.update, acme.id, changes, effective_from=day, now=NOW)
     terms: str = shown.allowance.terms[-1].id
     return terms
+
+
+CLOSED: Final = {
+    "name": "Closure",
+    "start_date": date(2026, 12, 16),
+    "end_date": date(2026, 12, 18),
+}
+
+
+def _closure(scene: Scene) -> str:
+    """The id of a closure."""
+    settings = CLOSED | {"leave_type_id": scene.annual_id}
+    closure_id: str = scene.acme.write(closures.create, settings).id
+    return closure_id
 
 
 CHANGES: Final[dict[tuple[str, str], Callable[[Scene], Change]]] = {
@@ -185,6 +200,18 @@ CHANGES: Final[dict[tuple[str, str], Callable[[Scene], Change]]] = {
     ("public_holidays.remove_override", ""): lambda scene: partial(
         holiday_overrides.remove, set_id=scene.british_set_id, override_id=scene.override_id
     ),
+    ("closures.create", ""): lambda scene: partial(
+        closures.create, settings=CLOSED | {"leave_type_id": scene.annual_id}
+    ),
+    ("closures.update", "longer"): lambda scene: partial(
+        closures.update,
+        closure_id=_closure(scene),
+        changes={"start_date": date(2026, 12, 15), "end_date": date(2026, 12, 17)},
+    ),
+    ("closures.update", "department"): lambda scene: partial(
+        closures.update, closure_id=_closure(scene), changes={"department_id": scene.team_id}
+    ),
+    ("closures.delete", ""): lambda scene: partial(closures.delete, closure_id=_closure(scene)),
     ("public_holidays.remove_set", ""): lambda scene: partial(
         remove_set, set_id=scene.french_set_id
     ),
@@ -265,8 +292,9 @@ def approver_ids(database: Database, acme: Acme) -> dict[str, list[str]]:
 
 
 def without_new_ids(effects: Effects) -> str:
-    """The effects, except the random ids of new employment records."""
-    return re.sub(r"(Employment\w*)\(id='[^']+'", r"\1(", repr(effects))
+    """The effects, except the random ids of new employment records, closures and their leave."""
+    shown = re.sub(r"(Employment\w*|LeaveRequest)\(id='[^']+'", r"\1(", repr(effects))
+    return re.sub(r"closure_id='[^']+'", "", shown)
 
 
 def balances(acme: Acme) -> dict[tuple[str, date], Amount]:
@@ -321,12 +349,19 @@ def test_a_dry_run_predicts_the_change_and_stores_nothing(
     changed = {
         name: leave_request
         for name, leave_request in leave_after.items()
-        if leave_request != leave[name]
+        if name in leave and leave_request != leave[name]
     }
-    assert {change.after.id: change.after for change in predicted.leave} == changed
-    assert {change.before.id: change.before for change in predicted.leave} == {
-        name: leave[name] for name in changed
-    }
+    of_closures = [
+        (before, after)
+        for effect in predicted.closed
+        for before, after in zip(effect.before, effect.after, strict=False)
+        if before != after
+    ]
+    pairs = [*((change.before, change.after) for change in predicted.leave), *of_closures]
+    assert {after.id: after for _, after in pairs} == changed
+    assert {before.id: before for before, _ in pairs} == {name: leave[name] for name in changed}
+    new = sum(len(effect.after) - len(effect.before) for effect in predicted.closed)
+    assert len(leave_after.keys() - leave.keys()) == new
     assert {change.request.user_id for change in predicted.reassigned} == {
         request.user_id
         for request in leave_after.values()

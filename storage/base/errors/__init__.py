@@ -61,6 +61,7 @@ from storage.base.errors.general import (
 from storage.base.errors.leave import (
     AlreadyObjected,
     AmendmentEnded,
+    ClosureLeave,
     DaysNoLongerFit,
     InsufficientAllowance,
     InvalidTransition,
@@ -90,6 +91,7 @@ __all__ = [
     "AlreadyObjected",
     "AmendmentEnded",
     "CannotArchiveSelf",
+    "ClosureLeave",
     "CodeTaken",
     "Conflict",
     "DatabaseUnavailable",

@@ -207,6 +207,17 @@ class InsufficientAllowance(DomainError):
         self.leave_year = leave_year
 
 
+class ClosureLeave(Conflict):
+    """A closure booked this leave (`closure_id`). It changes with the closure; only admins and
+    owners can cancel it for one person, who has to work then.
+    """
+
+    code = "closure_leave"
+    title = "This leave is part of a closure."
+    cure = "Change the closure, or ask an admin to cancel this leave."
+    sentence = Sentence("The company is closed then, so this leave cannot be changed.")
+
+
 class DaysNoLongerFit(Conflict):
     """The days of a cancelled interruption would go back to leave that uses the allowance, but they
     have been used otherwise since; `leave_year`, `remaining_days` and `needed_days` say which

@@ -1,0 +1,560 @@
+"""The leave that closures book: for everyone at once, and for one person when something changes.
+
+A person's leave of a closure is the time of the closure in which they are employed, belong to its
+department and have no other leave, as ``storage/rules/closure_days.py`` cuts it. Days before today
+stay as they are. Callers have locked the people, so no other leave of theirs is booked meanwhile;
+all is read and written in a fixed number of statements, however many people there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, datetime, timedelta
+from typing import Any, Final, Literal
+
+from peewee import Select
+
+from storage.base.errors import Conflict, DomainError, Sentence
+from storage.base.ids import new_id
+from storage.base.leave_values import Closure, ClosureEffect, LeaveRequest
+from storage.base.values import Caller, User, local_day
+from storage.db import locks, rows
+from storage.db.compiled import Engine, Param, any_of, compiled, compiled_per_engine
+from storage.db.database import Transaction
+from storage.db.tables import ClosureRow, LeaveRequestRow, UserRow
+from storage.leave import bookings, card_refreshes, drafts, leave_balances, leave_rows
+from storage.leave.bookings import NO_BOOKINGS, BookedLeave, Bookings
+from storage.outbox import audit, notification_outbox, organisation_config, webhook_outbox
+from storage.outbox.organisation_config import OrganisationConfig
+from storage.people import employment_by_date
+from storage.rules import closure_days, counted_days, employment_terms, request_rules
+from storage.rules.counted_days import Span
+from storage.rules.year_balances import Deduction
+
+# In the audit trail.
+WHY: Final = "closure"
+_Action = Literal["leave_request.updated", "leave_request.cancelled"]
+_LIVE: Final = ("pending", "approved")
+_DAY: Final = timedelta(days=1)
+
+
+def lock_everyone(tx: Transaction, organisation_id: str) -> list[User]:
+    """The people who are not archived, locked; lock the organisation first."""
+    return [rows.user(row) for row in tx.all(_everyone, organisation_id=organisation_id)]
+
+
+def book(
+    tx: Transaction,
+    config: OrganisationConfig,
+    closure: Closure,
+    users: Sequence[User],
+    *,
+    before: Closure | None = None,
+    is_deleted: bool = False,
+    by: Caller,
+    now: datetime,
+) -> list[ClosureEffect]:
+    """Book a closure's leave for these people, or recount what ``before`` booked.
+
+    ``is_deleted``: its leave is taken back. People who have too little left are skipped if the
+    closure says so, even if their leave was booked before. Effects on other closures are last.
+    """
+    spans = [closure, *([before] if before else [])]
+    first_day = min(each.start_date for each in spans)
+    last_day = max(each.end_date for each in spans)
+    task = _Task(config=config, by=by, now=now, extends=True, is_rebooked=True)
+    deleted_ids = {closure.id} if is_deleted else set()
+    effects = _run(tx, task, [closure], users, first_day, last_day, deleted_ids)
+    if before is None:
+        return effects
+    # Other closures book the days that this one gives back.
+    around = _between(tx, by.organisation_id, before.start_date, before.end_date)
+    others = [each for each in around if each.id != closure.id]
+    return effects + _run_all(tx, replace(task, is_rebooked=False), others, users)
+
+
+def fill(
+    tx: Transaction,
+    config: OrganisationConfig,
+    users: Sequence[User],
+    *,
+    by: Caller,
+    now: datetime,
+) -> list[ClosureEffect]:
+    """Bring the closures of today and later in step with changed people, or with their holidays.
+
+    For people who join, and after changes of employment, departments, working days and holidays.
+    """
+    today = local_day(now, config.organisation.timezone)
+    closures = _between(tx, by.organisation_id, today, date.max) if users else []
+    task = _Task(config=config, by=by, now=now, extends=True)
+    return _run_all(tx, task, closures, users)
+
+
+def fill_freed(
+    tx: Transaction, leave: LeaveRequest, user: User, *, by: Caller, now: datetime
+) -> None:
+    """Book the closures in which leave of a person's own was declined, cancelled or changed."""
+    closures = _between(tx, by.organisation_id, leave.start_date, leave.end_date)
+    if not closures:
+        return
+    # The person is locked: a change of settings is either committed, and read here, or fills the
+    # closures afterwards.
+    config = organisation_config.of_organisation(tx, by.organisation_id)
+    _run_all(tx, _Task(config=config, by=by, now=now, extends=False), closures, [user])
+
+
+MAX_EXCLUDED: Final = 500
+
+
+class TooManyExcluded(Conflict):
+    """A closure can leave out at most 500 people."""
+
+    code = "too_many_excluded"
+    title = "Too many people work during this closure."
+    cure = "Make closures of single departments instead."
+    sentence = Sentence(
+        "At most {most} people can work during a closure. Make closures of single departments "
+        "instead.",
+        most=MAX_EXCLUDED,
+    )
+
+
+def exclude(tx: Transaction, closure_id: str, user: User, *, by: Caller, now: datetime) -> None:
+    """Let a person work during a closure: what it booked from today on is taken back.
+
+    Does nothing for a closure that was deleted. Raises TooManyExcluded.
+    """
+    row = tx.find(ClosureRow, locks.ROW, organisation_id=by.organisation_id, id=closure_id)
+    if row is None or user.id in (before := rows.closure(row)).excluded_user_ids:
+        return
+    if len(before.excluded_user_ids) >= MAX_EXCLUDED:
+        raise TooManyExcluded
+    excluded = (*before.excluded_user_ids, user.id)
+    after = replace(before, excluded_user_ids=excluded, updated_at=now, version=before.version + 1)
+    changes = {name: rows.columns(after)[name] for name in _EXCLUDING}
+    tx.update(ClosureRow, changes, organisation_id=by.organisation_id, id=before.id)
+    audit.record_value(
+        tx, "closure.updated", "closure", before, after, ("excluded_user_ids",), by=by, now=now
+    )
+    config = organisation_config.of_organisation(tx, by.organisation_id)
+    _run_all(tx, _Task(config=config, by=by, now=now, extends=True), [after], [user])
+
+
+_EXCLUDING: Final = ("excluded_user_ids", "updated_at", "version")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Task:
+    """``extends`` as in ``closure_days.plan``; ``is_rebooked`` checks the whole leave again, not
+    only what is added to it."""
+
+    config: OrganisationConfig
+    by: Caller
+    now: datetime
+    extends: bool
+    is_rebooked: bool = False
+
+    @property
+    def today(self) -> date:
+        return local_day(self.now, self.config.organisation.timezone)
+
+
+def _run_all(
+    tx: Transaction, task: _Task, closures: Sequence[Closure], users: Sequence[User]
+) -> list[ClosureEffect]:
+    if not closures or not users:
+        return []
+    first_day = min(closure.start_date for closure in closures)
+    last_day = max(closure.end_date for closure in closures)
+    return _run(tx, task, closures, users, first_day, last_day)
+
+
+def _run(
+    tx: Transaction,
+    task: _Task,
+    closures: Sequence[Closure],
+    users: Sequence[User],
+    first_day: date,
+    last_day: date,
+    deleted_ids: Collection[str] = (),
+) -> list[ClosureEffect]:
+    """Plan and write; the effects are those of people whose leave changes, or who are skipped."""
+    if last_day < task.today or not users:
+        return []
+    leave = _leave_of(tx, task, users, max(first_day, task.today), last_day)
+    booked = _bookings_of(tx, task, closures, users)
+    effects: list[ClosureEffect] = []
+    for closure in closures:
+        effects_of_closure = []
+        for user in users:
+            others = [each for each in leave[user.id] if each.closure_id != closure.id]
+            existing = [each for each in leave[user.id] if each.closure_id == closure.id]
+            planned = _planned(
+                task,
+                closure,
+                user,
+                existing,
+                others,
+                booked.get(user.id, NO_BOOKINGS),
+                is_open=closure.id not in deleted_ids,
+            )
+            if planned is not None:
+                effects_of_closure.append(planned)
+                live = [each for each in planned.after if each.status == "approved"]
+                leave[user.id] = [*others, *live]
+        _write(tx, task, closure, effects_of_closure)
+        effects += effects_of_closure
+    changed = {effect.user.id for effect in effects if effect.before != effect.after}
+    if changed:
+        card_refreshes.enqueue(tx, config=task.config, now=task.now, user_ids=changed)
+    return effects
+
+
+def _planned(
+    task: _Task,
+    closure: Closure,
+    user: User,
+    existing: Sequence[LeaveRequest],
+    others: Sequence[LeaveRequest],
+    booked: Bookings,
+    *,
+    is_open: bool,
+) -> ClosureEffect | None:
+    """None if the person's leave stays as it is. A cancelled request counts nothing."""
+    days = _open_days(closure, user, task.today) if is_open else set()
+    after = _after(task, closure, user, existing, others, days)
+    is_skipped = False
+    if _half_days(after) > (0 if task.is_rebooked else _half_days(existing)) and _is_short(
+        task.config, closure, user, after, _other_leave(booked, existing, others), booked
+    ):
+        is_skipped = task.is_rebooked
+        after = list(existing)
+        if is_skipped:
+            after = _after(task, closure, user, existing, others, set())
+    if list(after) == list(existing) and not is_skipped:
+        return None
+    return ClosureEffect(
+        user=user, before=tuple(existing), after=tuple(after), is_skipped=is_skipped
+    )
+
+
+def _half_days(requests: Iterable[LeaveRequest]) -> int:
+    return sum(each.total_half_days for each in requests if each.status == "approved")
+
+
+def _open_days(closure: Closure, user: User, today: date) -> set[date]:
+    """The days from today on on which the closure is for the person."""
+    if user.status == "archived" or user.id in closure.excluded_user_ids:
+        return set()
+    periods = employment_terms.periods_of(user)
+    first_day = max(closure.start_date, today)
+    length = (closure.end_date - first_day).days + 1
+    return {
+        day
+        for day in (first_day + timedelta(days=number) for number in range(length))
+        if employment_terms.includes(periods, day)
+        and (
+            closure.department_id is None
+            or employment_by_date.of_day(user, day).department_id == closure.department_id
+        )
+    }
+
+
+def _after(
+    task: _Task,
+    closure: Closure,
+    user: User,
+    existing: Sequence[LeaveRequest],
+    others: Sequence[LeaveRequest],
+    days: Collection[date],
+) -> list[LeaveRequest]:
+    """The existing requests as they should be, in their order, and new ones."""
+    span, today = counted_days.span_of(closure), task.today
+    free, counted, worked = set[int](), dict[date, int](), set[int]()
+    if days:
+        counts = employment_by_date.count(task.config, user, span)
+        counted = {count.date: count.counted for count in counts}
+        worked = closure_days.worked_slots(counts)
+        off = [counted_days.span_of(each) for each in others]
+        free = closure_days.free_slots(span, off, today, days)
+    after: dict[str, LeaveRequest] = {}
+    of_type: list[LeaveRequest] = []
+    for request in existing:
+        if request.leave_type_id != closure.leave_type_id and request.start_date < today:
+            # Days that have passed keep their type; what follows becomes leave of its own.
+            past = Span(
+                start_date=request.start_date,
+                end_date=min(request.end_date, today - _DAY),
+                start_half_day=request.start_half_day,
+            )
+            after[request.id] = _with_span(task, request, past, {})
+        else:
+            of_type.append(request)
+    planned = closure_days.plan(
+        free, worked, list(map(counted_days.span_of, of_type)), today, extends=task.extends
+    )
+    new: list[LeaveRequest] = []
+    for booking in planned:
+        if booking.existing is None:
+            if booking.span is not None:
+                new.append(_new(task, closure, user, booking.span, counted))
+            continue
+        request = of_type[booking.existing]
+        if booking.span is None:
+            after[request.id] = _next(task, request, status="cancelled", cancelled_at=task.now)
+        else:
+            typed = replace(request, leave_type_id=closure.leave_type_id)
+            changed = _with_span(task, typed, booking.span, counted)
+            after[request.id] = changed if _differ(request, changed) else request
+    return [*(after[request.id] for request in existing), *new]
+
+
+def _differ(before: LeaveRequest, after: LeaveRequest) -> bool:
+    """Whether more differs than the version."""
+    return replace(before, version=0, updated_at=after.updated_at) != replace(after, version=0)
+
+
+def _next(task: _Task, request: LeaveRequest, **changes: Any) -> LeaveRequest:
+    return replace(request, updated_at=task.now, version=request.version + 1, **changes)
+
+
+def _with_span(
+    task: _Task, request: LeaveRequest, span: Span, counted: Mapping[date, int]
+) -> LeaveRequest:
+    """The request with another span; days before today keep their count."""
+    halves = []
+    for number in range((span.end_date - span.start_date).days + 1):
+        day = span.start_date + timedelta(days=number)
+        index = (day - request.start_date).days
+        mask = int(request.counted_halves[index]) if day < task.today else counted.get(day, 0)
+        halves.append(str(mask & counted_days.requested_halves(span, day)))
+    counted_halves = "".join(halves)
+    return _next(
+        task,
+        request,
+        start_date=span.start_date,
+        end_date=span.end_date,
+        start_half_day=span.start_half_day,
+        end_half_day=span.end_half_day,
+        counted_halves=counted_halves,
+        total_half_days=counted_days.total_half_days(counted_halves),
+    )
+
+
+def _new(
+    task: _Task, closure: Closure, user: User, span: Span, counted: Mapping[date, int]
+) -> LeaveRequest:
+    request = LeaveRequest(
+        id=new_id(task.now),
+        user_id=user.id,
+        leave_type_id=closure.leave_type_id,
+        status="approved",
+        start_date=span.start_date,
+        end_date=span.end_date,
+        start_half_day=None,
+        end_half_day=None,
+        total_half_days=0,
+        counted_halves="",
+        note=None,
+        decided_at=task.now,
+        created_at=task.now,
+        updated_at=task.now,
+        # Created, and approved at once.
+        version=1,
+        closure_id=closure.id,
+    )
+    return _with_span(task, request, span, counted)
+
+
+def _is_short(
+    config: OrganisationConfig,
+    closure: Closure,
+    user: User,
+    after: Sequence[LeaveRequest],
+    others: Sequence[BookedLeave | LeaveRequest],
+    booked: Bookings,
+) -> bool:
+    """Whether the person has too little left for the leave, if the closure asks for that."""
+    leave_type = config.leave_types[closure.leave_type_id]
+    if closure.when_short == "overdraft" or leave_type.allow_overdraft:
+        return False
+    live = [each for each in after if each.status == "approved"]
+    try:
+        for allowance_id in {leave_balances.allowance_of(config, each) for each in live} - {None}:
+            assert allowance_id is not None
+            requested = _together(
+                [each for each in live if leave_balances.allowance_of(config, each) == allowance_id]
+            )
+            account = leave_balances.account_of(config, user, booked, allowance_id)
+            request_rules.check_available(
+                account.terms_on(requested.start_date),
+                employment_terms.periods_of(user),
+                requested.start_date,
+            )
+            drafts.check_allowance(
+                leave_type,
+                account,
+                leave_balances.deductions(config, others, allowance_id),
+                requested,
+                None,
+            )
+    except DomainError:
+        return True
+    return False
+
+
+def _other_leave(
+    booked: Bookings, existing: Iterable[LeaveRequest], others: Iterable[LeaveRequest]
+) -> list[BookedLeave | LeaveRequest]:
+    """All other leave of the person, with what was planned for other closures meanwhile."""
+    own_ids = {request.id for request in existing}
+    planned = {request.id: request for request in others}
+    stored = {each.id: each for each in booked.leave if each.id not in own_ids}
+    return [*(stored | planned).values()]
+
+
+def _together(requests: Sequence[LeaveRequest]) -> Deduction:
+    """What these requests deduct, as one."""
+    first_day = min(request.start_date for request in requests)
+    last_day = max(request.end_date for request in requests)
+    masks = [0] * ((last_day - first_day).days + 1)
+    for request in requests:
+        offset = (request.start_date - first_day).days
+        for number, digit in enumerate(request.counted_halves):
+            masks[offset + number] |= int(digit)
+    return Deduction(
+        counted_halves="".join(map(str, masks)), start_date=first_day, end_date=last_day
+    )
+
+
+def _write(
+    tx: Transaction, task: _Task, closure: Closure, effects: Sequence[ClosureEffect]
+) -> None:
+    """Write the planned leave with its audit entries and events; each person is told once."""
+    config, by, now = task.config, task.by, task.now
+    new: list[tuple[LeaveRequest, User]] = []
+    changed: list[tuple[LeaveRequest, LeaveRequest]] = []
+    users = {effect.user.id: effect.user for effect in effects}
+    for effect in effects:
+        known = {request.id: request for request in effect.before}
+        for after in effect.after:
+            before = known.get(after.id)
+            if before is None:
+                new.append((after, effect.user))
+            elif before != after:
+                changed.append((before, after))
+    if new:
+        leave_rows.add_approved(tx, [request for request, _ in new], by=by, now=now, why=WHY)
+        created = [(leave_rows.before_approval(request), user) for request, user in new]
+        webhook_outbox.enqueue_all(tx, "leave_request.created", created, config=config, now=now)
+        webhook_outbox.enqueue_all(tx, "leave_request.approved", new, config=config, now=now)
+    actions: tuple[tuple[_Action, bool], ...] = (
+        ("leave_request.updated", False),
+        ("leave_request.cancelled", True),
+    )
+    for action, is_cancelled in actions:
+        pairs = [pair for pair in changed if (pair[1].status == "cancelled") == is_cancelled]
+        if pairs:
+            leave_rows.save_all(tx, action, pairs, by=by, now=now, why={"why": WHY})
+            events = [(after, users[after.user_id]) for _, after in pairs]
+            webhook_outbox.enqueue_all(tx, action, events, config=config, now=now)
+    told = [
+        (effect.user.id, effect.half_days_before)
+        for effect in effects
+        if _counted(effect.before) != _counted(effect.after)
+    ]
+    notification_outbox.tell_closure(tx, closure.id, told, config=config, now=now)
+
+
+def _counted(requests: Iterable[LeaveRequest]) -> set[tuple[date, str, str]]:
+    """The days off that count, with their halves and their leave type."""
+    return {
+        (request.start_date + timedelta(days=number), mask, request.leave_type_id)
+        for request in requests
+        if request.status == "approved"
+        for number, mask in enumerate(request.counted_halves)
+        if mask != "0"
+    }
+
+
+def _leave_of(
+    tx: Transaction, task: _Task, users: Sequence[User], first_day: date, last_day: date
+) -> dict[str, list[LeaveRequest]]:
+    """The pending and approved leave of each person between two days, by first day."""
+    leave: dict[str, list[LeaveRequest]] = {user.id: [] for user in users}
+    found = tx.all(
+        _leave_between,
+        organisation_id=task.by.organisation_id,
+        user_ids=list(leave),
+        first_day=first_day.isoformat(),
+        last_day=last_day.isoformat(),
+    )
+    for request in sorted(
+        map(rows.leave_request, found), key=lambda request: (request.start_date, request.id)
+    ):
+        leave[request.user_id].append(request)
+    return leave
+
+
+def _bookings_of(
+    tx: Transaction, task: _Task, closures: Iterable[Closure], users: Sequence[User]
+) -> Mapping[str, Bookings]:
+    """What the balances of these people depend on, if a closure skips people."""
+    starts = [closure.start_date for closure in closures if closure.when_short == "skip"]
+    if not starts:
+        return {}
+    first_day = min(leave_balances.accrual_start(task.config, user, min(starts)) for user in users)
+    return bookings.of_people(tx, task.by.organisation_id, {user.id for user in users}, first_day)
+
+
+def _between(
+    tx: Transaction, organisation_id: str, first_day: date, last_day: date
+) -> list[Closure]:
+    """The closures of these days, by first day."""
+    found = tx.all(
+        _closures_between,
+        organisation_id=organisation_id,
+        first_day=first_day.isoformat(),
+        last_day=last_day.isoformat(),
+    )
+    return sorted(map(rows.closure, found), key=lambda each: (each.start_date, each.id))
+
+
+@compiled
+def _closures_between(
+    organisation_id: Param[str], first_day: Param[str], last_day: Param[str]
+) -> Select:
+    return ClosureRow.select(*rows.columns_of(ClosureRow, Closure)).where(
+        ClosureRow.organisation_id == organisation_id,
+        ClosureRow.end_date >= first_day,
+        ClosureRow.start_date <= last_day,
+    )
+
+
+@compiled
+def _leave_between(
+    organisation_id: Param[str],
+    user_ids: Param[list[str]],
+    first_day: Param[str],
+    last_day: Param[str],
+) -> Select:
+    return LeaveRequestRow.select(*rows.LEAVE_REQUEST).where(
+        LeaveRequestRow.organisation_id == organisation_id,
+        any_of(LeaveRequestRow.user_id, user_ids),
+        LeaveRequestRow.end_date >= first_day,
+        LeaveRequestRow.start_date <= last_day,
+        LeaveRequestRow.status.in_(_LIVE),
+    )
+
+
+@compiled_per_engine
+def _everyone(engine: Engine, organisation_id: Param[str]) -> Select:
+    # Always in the same order, to avoid deadlocks.
+    query = (
+        UserRow.select(*rows.USER)
+        .where(UserRow.organisation_id == organisation_id, UserRow.status != "archived")
+        .order_by(UserRow.id)
+    )
+    return locks.locked(query, engine)
