@@ -15,7 +15,7 @@ from storage.db.database import Transaction
 from storage.leave import adjustments, decisions, leave_requests, leave_types, time_credits
 from storage.leave.drafts import Draft
 from tests.bot.world import ADA, EVE, FIRST_DAY, GRACE, HEDY, LAST_DAY, World
-from tests.builders import a_leave_type, a_person, caller_for
+from tests.builders import a_leave_type, a_person, caller_for, home_office
 
 HEDYS_LEAVE = "Hedy Lamarr: Mon 3 August to Wed 5 August 2026"
 
@@ -281,6 +281,27 @@ def test_a_type_that_becomes_private_is_no_longer_named_on_open_cards(world: Wor
     world.change(leave_types.update, world.leave_type("annual"), changes)
 
     assert f"{HEDYS_LEAVE} (Away, pending)" in shown(world)
+
+
+def test_a_type_that_no_longer_counts_as_away_disappears_from_open_cards(world: World) -> None:
+    world.submit_over_rest(HEDY)
+    world.a_request()
+    assert HEDYS_LEAVE in shown(world)
+
+    world.change(leave_types.update, world.leave_type("annual"), {"is_away": False})
+
+    assert HEDYS_LEAVE not in shown(world)
+
+
+def test_work_elsewhere_refreshes_no_cards_of_colleagues(world: World) -> None:
+    home = home_office(world.database, world.acme)
+    world.a_request()
+    before = refreshes(world)
+
+    world.submit_over_rest(HEDY, leave_type_id=home.id)
+    deliver_all(world)
+
+    assert refreshes(world) == before
 
 
 def test_a_deleted_card_does_not_come_back_because_cover_changed(world: World) -> None:
