@@ -72,7 +72,10 @@ def reassign(
     if not config.is_in_slack or not credits:
         return
     organisation_id = config.organisation.id
-    cards = cards_of(tx, organisation_id, [credit.id for credit in credits])
+    credit_ids = [credit.id for credit in credits]
+    cards = cards_of(tx, organisation_id, credit_ids)
+    # Rendered when they are sent, so an import that changes many people queues each card once.
+    queued = set(tx.all(_unclaimed, organisation_id=organisation_id, credit_ids=credit_ids))
     rows = []
     for credit in credits:
         holders = {user_id for credit_id, user_id in cards if credit_id == credit.id}
@@ -89,6 +92,7 @@ def reassign(
                     now,
                 )
                 for user_id in sorted(holders | assigned)
+                if (credit.id, user_id) not in queued
             ]
     _queue(tx, rows)
 
@@ -168,3 +172,15 @@ def _cards(organisation_id: Param[str], credit_ids: Param[list[str]]) -> Select:
         NotificationRow.status == "pending",
     )
     return sent.union(queued)
+
+
+@compiled
+def _unclaimed(organisation_id: Param[str], credit_ids: Param[list[str]]) -> Select:
+    """Credit and person of queued cards that no process has begun to send."""
+    return NotificationRow.select(NotificationRow.time_credit_id, NotificationRow.user_id).where(
+        NotificationRow.organisation_id == organisation_id,
+        any_of(NotificationRow.time_credit_id, credit_ids),
+        NotificationRow.kind == "time_credit_card",
+        NotificationRow.status == "pending",
+        NotificationRow.claim_id.is_null(),
+    )

@@ -424,3 +424,15 @@ def test_an_approver_who_is_linked_later_gets_the_cards(world: World) -> None:
     world.deliver()
 
     assert decides(world.card(OWNER)) == ["Approve", "Decline"]
+
+
+def test_many_changes_of_people_queue_each_card_once(world: World) -> None:
+    earnable(world)
+    claim(world)
+    olive = world.acme.owner.id
+    for _ in range(3):
+        for manager_id in (olive, None):
+            world.write(people.update, world.people[ADA].id, {"manager_id": manager_id})
+    world.write(people.update, world.people[ADA].id, {"manager_id": olive})
+
+    assert world.deliver() == 3
