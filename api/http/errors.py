@@ -32,6 +32,7 @@ STATUS: Final[Mapping[type[DomainError], int]] = {
     errors.Conflict: 409,
     errors.InvalidInput: 422,
     errors.InsufficientAllowance: 422,
+    errors.AbsenceLimitExceeded: 422,
     IdempotencyKeyReused: 422,
 }
 

@@ -8,9 +8,11 @@ from pydantic import Field
 
 from api.http.fields import ABSENT, Body, Day, Listing, Name, Paged, Uuid, listing
 from api.http.operations import Created, RequestContext, Tag, created, operation
+from api.routes import effects
+from storage.admin import absence_limits
+from storage.admin.absence_limits import MAX_NUMBER, MAX_PEOPLE
+from storage.base.leave_values import AbsenceLimit, Enforcement
 from storage.db.database import Transaction
-from storage.leave import absence_limits
-from storage.leave.absence_limits import MAX_NUMBER, MAX_PEOPLE, AbsenceLimit, Enforcement
 
 ABSENCE_LIMITS = Tag(
     "Absence limits",
@@ -104,6 +106,7 @@ def get(tx: Transaction, context: RequestContext) -> AbsenceLimit:
     "/absence-limits",
     role="admin",
     resource=get,
+    dry_run=effects.shown,
     refusals=(absence_limits.TooManyAbsenceLimits,),
     rules=_RULES,
     example={"name": "Support team", "max_away": 2},
@@ -121,9 +124,12 @@ def create(
 ) -> Created[AbsenceLimit]:
     """Create an absence limit.
 
-    At most 50. Leave that is booked stays.
+    At most 50. Leave that is booked stays. A dry run says how many requests of the next three
+    months it would have refused.
     """
-    limit = absence_limits.create(tx, body.sent(), by=context.caller, now=context.now)
+    limit = absence_limits.create(
+        tx, body.sent(), by=context.caller, now=context.now, recorder=context.recorder
+    )
     return created(f"/api/v1/absence-limits/{limit.id}", limit)
 
 
@@ -132,6 +138,7 @@ def create(
     "/absence-limits/{id}",
     role="admin",
     resource=get,
+    dry_run=effects.shown,
     rules=_RULES,
     example={"enforcement": "warn"},
 )
@@ -140,7 +147,14 @@ def update(tx: Transaction, context: RequestContext, body: AbsenceLimitChanges) 
 
     Omitted fields stay unchanged. Leave that is booked stays.
     """
-    return absence_limits.update(tx, context.id, body.sent(), by=context.caller, now=context.now)
+    return absence_limits.update(
+        tx,
+        context.id,
+        body.sent(),
+        by=context.caller,
+        now=context.now,
+        recorder=context.recorder,
+    )
 
 
 @operation("DELETE", "/absence-limits/{id}", role="admin", resource=get)

@@ -114,6 +114,20 @@ class EffectTotalsRecord(TypedDict):
             "on none."
         ),
     ]
+    refused: Annotated[
+        int,
+        Field(
+            description="Requests of the next three months that the absence limit would have "
+            "refused, had it been there before them. They stay as they are."
+        ),
+    ]
+    warned: Annotated[
+        int,
+        Field(
+            description="Requests of the next three months that the absence limit would have "
+            "warned of."
+        ),
+    ]
 
 
 class EffectsRecord(TypedDict):
@@ -165,6 +179,8 @@ def shown(config: OrganisationConfig, changes: Effects) -> EffectsRecord:
             "uncovered": changes.uncovered,
             "overdrawn": len({balance.user_id for balance in changes.overdrawn}),
             "rebalanced": changes.rebalanced,
+            "refused": changes.refused,
+            "warned": changes.warned,
         },
         "leave_requests": [_leave(config, effect) for effect in leave[:_MAX_SHOWN]],
         "rerouted": list(map(_rerouted, changes.reassigned[:_MAX_SHOWN])),

@@ -55,6 +55,7 @@ class InterruptedRecord(TypedDict):
         errors.LeaveTypeNotRecordable,
         errors.OverlappingLeave,
         errors.InsufficientAllowance,
+        errors.AbsenceLimitExceeded,
     ),
     rules=(
         "end_before_start",

@@ -9,7 +9,7 @@ from pydantic import Field
 from api.http.fields import ABSENT, Body, Day, LastDay, Listing, LongText, Paged, Uuid, pagination
 from api.http.operations import Created, RequestContext, Tag, created, operation
 from api.routes import preview_records
-from api.routes.preview_records import DaysRecord, PreviewRecord
+from api.routes.preview_records import CreatedLeaveRequestRecord, DaysRecord, PreviewRecord
 from storage.base import errors, leave_values
 from storage.base.leave_values import HalfDay, LeaveRequestRecord, LeaveStatus
 from storage.db.database import Transaction
@@ -20,6 +20,7 @@ from storage.leave import (
     leave_lists,
     leave_requests,
     leave_rows,
+    limit_checks,
     previews,
 )
 from storage.leave.drafts import Draft
@@ -192,6 +193,7 @@ def get(tx: Transaction, context: RequestContext) -> LeaveRequestRecord:
     refusals=(
         errors.OverlappingLeave,
         errors.InsufficientAllowance,
+        errors.AbsenceLimitExceeded,
         errors.RecordingNotAllowed,
         errors.LeaveTypeNotRecordable,
         errors.OverrideNotAllowed,
@@ -215,7 +217,7 @@ def get(tx: Transaction, context: RequestContext) -> LeaveRequestRecord:
 )
 def create(
     tx: Transaction, context: RequestContext, body: NewLeaveRequest
-) -> Created[LeaveRequestRecord]:
+) -> Created[CreatedLeaveRequestRecord]:
     """Request leave.
 
     Creates a request for the caller. It is approved immediately if the leave type needs no approval
@@ -227,8 +229,11 @@ def create(
     record any leave for anyone; approvers record leave types with `approvers_may_record` for the
     people whose leave they decide. It is approved immediately, with the caller as `recorded_by` and
     `decided_by`, and the person is notified in Slack. `override_reason` of an admin or owner
-    ignores the allowance and the leave type's notice, length and note, never an overlap. The
-    caller's own id is the same as none.
+    ignores the allowance, absence limits and the leave type's notice, length and note, never an
+    overlap. The caller's own id is the same as none.
+
+    Leave of a type that needs approval is refused with 422 `absence_limit` where a limit that
+    blocks would be exceeded. `warnings` names the limits that only warn.
     """
     request = leave_requests.create(
         tx,
@@ -238,9 +243,9 @@ def create(
         override_reason=body.override_reason,
         now=context.now,
     )
-    return created(
-        f"/api/v1/leave-requests/{request.id}", leave_values.leave_request_record(request)
-    )
+    warnings = limit_checks.warnings_of(tx, context.config(tx), request)
+    record = preview_records.created(leave_values.leave_request_record(request), warnings)
+    return created(f"/api/v1/leave-requests/{request.id}", record)
 
 
 @operation(
@@ -273,7 +278,8 @@ def preview(tx: Transaction, context: RequestContext, body: LeaveRequestPreview)
     or any for admins and owners; `effect` says whether a change of approved leave needs approval.
     With another person's `user_id`, it previews leave recorded for them. If the dates or the leave
     type cannot be used, nothing is counted. Colleagues are those of the team calendar; private
-    leave is shown as "Away". `warnings` prevent nothing: `cover_away` if the colleague who covers
+    leave is shown as "Away". `warnings` prevent nothing: `absence_limit` if a limit that only warns
+    is exceeded; `cover_away` if the colleague who covers
     is on approved leave, or does not work, on one of the days; `unusually_far_ahead` if leave of a
     type that needs no approval starts more than seven days from today.
     """
@@ -333,6 +339,7 @@ def explain(tx: Transaction, context: RequestContext) -> DaysRecord:
         errors.ClosureLeave,
         errors.OverlappingLeave,
         errors.InsufficientAllowance,
+        errors.AbsenceLimitExceeded,
         errors.DaysNoLongerFit,
         errors.OverrideNotAllowed,
     ),

@@ -14,7 +14,7 @@ from api.http.errors import FieldErrorRecord
 from api.routes.balances import LeaveYearRecord, leave_year
 from storage.base import values
 from storage.base.errors import DomainError, FieldError
-from storage.base.leave_values import HalfDay, LeaveStatus
+from storage.base.leave_values import HalfDay, LeaveRequestRecord, LeaveStatus
 from storage.base.values import About, Days, Id, User, UserSummaryRecord, days_of
 from storage.leave.previews import ExplainedRequest, Preview, YearChange
 from storage.leave.request_steps import AutoApprovalReason
@@ -69,9 +69,11 @@ class RefusalRecord(TypedDict):
     leave_year: NotRequired[str]
     leave_request_id: NotRequired[Id]
     leave_status: NotRequired[LeaveStatus]
+    day: NotRequired[str]
+    absence_limit_id: NotRequired[Id]
 
 
-WarningCode = Literal["cover_away", "unusually_far_ahead"]
+WarningCode = Literal["absence_limit", "cover_away", "unusually_far_ahead"]
 
 
 class WarningRecord(TypedDict):
@@ -81,6 +83,7 @@ class WarningRecord(TypedDict):
         WarningCode,
         Field(
             description=(
+                "`absence_limit`: too many people of a group would be away, or too few at work. "
                 "`cover_away`: the cover is on approved leave, or does not work, on one of the "
                 "days. `unusually_far_ahead`: the leave needs no approval and starts more than "
                 "seven days from today; the form in Slack asks to confirm it."
@@ -92,6 +95,18 @@ class WarningRecord(TypedDict):
         Field(description="A JSON pointer to the field of the body.", examples=["/cover_user_id"]),
     ]
     detail: Annotated[str, About(example="Grace Hopper is off on 2026-08-04.")]
+
+
+class CreatedLeaveRequestRecord(LeaveRequestRecord):
+    """A new leave request."""
+
+    warnings: Annotated[
+        list[WarningRecord],
+        Field(
+            description="The absence limits that it exceeds, and that did not refuse it.",
+            examples=[[]],
+        ),
+    ]
 
 
 class PreviewRecord(TypedDict):
@@ -239,6 +254,12 @@ def _colleague(colleague: ColleagueOff) -> ColleagueOffRecord:
         "end_half_day": colleague.end_half_day,
         "leave_type": colleague.type_name or "Away",
     }
+
+
+def created(
+    request: LeaveRequestRecord, warnings: Sequence[FieldError]
+) -> CreatedLeaveRequestRecord:
+    return {**request, "warnings": [_warning(warning) for warning in warnings]}
 
 
 def _warning(warning: FieldError) -> WarningRecord:

@@ -65,6 +65,11 @@ def short_day(value: date) -> str:
     return format_date(value, gettext("EEE d MMMM"), locale=language.locale())
 
 
+def abbreviated_day(value: date) -> str:
+    """``Mon 3 Aug``."""
+    return format_date(value, gettext("EEE d MMM"), locale=language.locale())
+
+
 def day_of_year(value: date) -> str:
     """``3 August``."""
     return format_date(value, gettext("d MMMM"), locale=language.locale())

@@ -20,6 +20,7 @@ from storage.base.errors import (
     HalfDays,
     InvalidInput,
     Sentence,
+    ShortDay,
 )
 from storage.calendars.feeds import FeedTokenUnreadable
 
@@ -157,6 +158,8 @@ def _figure(figure: Figure) -> str:
             return words.day(figure)
         case Days():
             return words.few_runs(figure)
+        case ShortDay():
+            return words.abbreviated_day(figure.day)
         case tuple():
             return ", ".join(figure)
     return figure

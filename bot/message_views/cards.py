@@ -10,14 +10,20 @@ from bot.base.block_kit import Block, Message
 from bot.base.language import gettext, gettext_noop
 from bot.blocks import layout, words
 from bot.message_views import absence_messages
-from storage.base.errors import Days
+from storage.base.errors import Days, ShortDay
 from storage.base.leave_values import Amendment, LeaveRequest, LeaveType
 from storage.leave.leave_balances import YearBalance
+from storage.leave.limit_checks import LimitExcess, TeamStrength
 from storage.notifications.approval_cards import ApprovalCard, CardAmendment, CardCover
 from storage.people.colleagues import ColleagueOff
+from storage.rules.absence_limits import Strength
 
 # Beside a balance in a card's body of 200 characters.
 _MAX_ALLOWANCE: Final = 40
+# Of the strength of the team, runs of days; and exceeded absence limits.
+_MAX_RUNS: Final = 4
+_MAX_LIMITS: Final = 5
+_WEEK: Final = 7
 
 
 def message(card: ApprovalCard, home_url: str | None) -> Message:
@@ -43,6 +49,8 @@ def blocks(card: ApprovalCard, home_url: str | None) -> list[Block]:
     if card.is_undecided and card.colleagues_count > 1:
         lines = words.colleagues_off(card.colleagues, card.colleagues_count)
         shown.append(layout.paragraph("\n".join(lines)))
+    if attendance := _attendance_lines(card):
+        shown.append(layout.paragraph("\n".join(attendance)))
     if card.cover is not None:
         shown.append(layout.paragraph("\n".join(_cover_lines(card.cover))))
     note = _note(card)
@@ -217,6 +225,45 @@ def _with_pending(line: str, balance: YearBalance) -> str:
     )
 
 
+def _attendance_lines(card: ApprovalCard) -> list[str]:
+    """How many of the department are away, and the absence limits exceeded: plain text."""
+    if not card.is_undecided:
+        return []
+    lines = [] if card.strength is None else [_strength(card.strength)]
+    return [*lines, *(f"⚠️ {_over_limit(each)}" for each in card.over_limits[:_MAX_LIMITS])]
+
+
+def _strength(strength: TeamStrength) -> str:
+    runs = strength.runs
+    is_one_week = (runs[-1].last_day - runs[0].first_day).days < _WEEK
+    shown = [
+        gettext("{days} {count} away", days=_days(run, is_one_week=is_one_week), count=run.away)
+        for run in runs[:_MAX_RUNS]
+    ]
+    return gettext(
+        "Team of {people}: {days}",
+        people=strength.people,
+        days=", ".join([*shown, "…"] if len(runs) > _MAX_RUNS else shown),
+    )
+
+
+def _days(run: Strength, *, is_one_week: bool) -> str:
+    """``Mon–Wed``, or with dates where the days are not of one week."""
+    days = (run.first_day,) if run.first_day == run.last_day else (run.first_day, run.last_day)
+    if is_one_week:
+        return "–".join(words.short_weekday(day.weekday()) for day in days)
+    return " – ".join(map(words.abbreviated_day, days))
+
+
+def _over_limit(over: LimitExcess) -> str:
+    sentence = over.sentence
+    figures = {
+        name: words.abbreviated_day(figure.day) if isinstance(figure, ShortDay) else figure
+        for name, figure in sentence.figures.items()
+    }
+    return gettext(sentence.template, **figures)
+
+
 def _cover_lines(cover: CardCover) -> list[str]:
     """Who covers, and on which days they are off; plain text, not escaped."""
     name = layout.cut(cover.name, layout.MAX_NAME)
@@ -268,6 +315,7 @@ def _text(card: ApprovalCard) -> str:
         _sentence(card),
         *(f"{line}." for line in _balance_lines(card)),
         *_colleagues_sentence(card),
+        *(f"{layout.escaped(line)}." for line in _attendance_lines(card)),
         *([f"{layout.escaped(_cover_lines(card.cover)[0])}."] if card.cover else []),
         f"{layout.escaped(_status_line(card))}.",
     ]

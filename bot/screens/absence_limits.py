@@ -12,14 +12,15 @@ from bot.base.language import gettext, gettext_noop, ngettext
 from bot.blocks import fields, layout, words
 from bot.blocks.fields import Option
 from bot.interaction.interaction import Interaction
-from bot.screens import screen, searches
+from bot.screens import forms, screen, searches
 from bot.screens.forms import Form
 from bot.screens.screen import Saving, Screen
+from storage.admin import absence_limits
+from storage.admin.absence_limits import MAX_NUMBER
+from storage.base.leave_values import AbsenceLimit
 from storage.base.values import Caller, Department, User
 from storage.db.database import Transaction
 from storage.db.pages import Page
-from storage.leave import absence_limits
-from storage.leave.absence_limits import MAX_NUMBER, AbsenceLimit
 from storage.outbox import organisation_config
 from storage.people import people_rows
 
@@ -215,11 +216,15 @@ def _values(form: Form) -> dict[str, object]:
 def _save(tx: Transaction, saving: Saving) -> object:
     values = _values(saving.form)
     if not saving.form.about:
-        return absence_limits.create(tx, values, by=saving.by, now=saving.now)
+        return absence_limits.create(
+            tx, values, by=saving.by, now=saving.now, recorder=saving.recorder
+        )
     before = absence_limits.get(tx, saving.form.about, by=saving.by)
     if len(before.user_ids or ()) > _MAX_PEOPLE:
         del values["user_ids"]
-    return absence_limits.update(tx, before.id, values, by=saving.by, now=saving.now)
+    return absence_limits.update(
+        tx, before.id, values, by=saving.by, now=saving.now, recorder=saving.recorder
+    )
 
 
 def register(app: AsyncApp) -> None:
@@ -228,7 +233,7 @@ def register(app: AsyncApp) -> None:
     app.action(f"{NAME}.more")(screen.shows_more(_read_list))
     app.action(f"{NAME}.new")(screen.opens(_read_form))
     app.action(f"{NAME}.edit")(screen.opens(_read_form))
-    app.view(f"{NAME}.form")(screen.saves(_save, _read_list))
+    forms.register(app, f"{NAME}.form", screen.confirms(_save, _read_list))
     deleted = (gettext_noop("Absence limit"), gettext_noop("The absence limit was deleted."))
     app.action(f"{NAME}.delete")(screen.deletes(absence_limits.delete, _read_list, done=deleted))
 

@@ -69,12 +69,31 @@ def _paragraphs(named_effects: NamedEffects) -> list[str]:
         "\n".join(_leave(effects.leave)) if effects.leave else "",
         "\n".join(_closed(effects.closed)),
         "\n".join(_skipped(effects.closed)),
+        _over_limit(effects),
         "\n".join(_rebalanced(named_effects)),
         "\n".join(_reassigned(named_effects)) if effects.reassigned else "",
         "\n".join(_overdrawn(named_effects)) if effects.overdrawn else _own_balance(named_effects),
         _leaver(effects.leaver) if effects.leaver else "",
         "\n".join(f"• {line}" for line in _others(named_effects)),
     ]
+
+
+def _over_limit(effects: Effects) -> str:
+    """What an absence limit would have meant for requests that were made before it."""
+    if effects.refused:
+        return ngettext(
+            "{count} request of the next three months would have been refused. It stays as it is.",
+            "{count} requests of the next three months would have been refused. They stay as they "
+            "are.",
+            effects.refused,
+        )
+    if effects.warned:
+        return ngettext(
+            "{count} request of the next three months would have got a warning.",
+            "{count} requests of the next three months would have got a warning.",
+            effects.warned,
+        )
+    return ""
 
 
 def _leave(leave: Sequence[LeaveEffect]) -> list[str]:

@@ -11,7 +11,7 @@ from typing import Final
 
 from peewee import Select, Update
 
-from storage.admin import channel_digests, closures, effects, reassignment
+from storage.admin import absence_limits, channel_digests, closures, effects, reassignment
 from storage.admin.effects import EffectsRecorder
 from storage.base import fields, texts
 from storage.base.allowance_values import AllowanceFigure, Amount
@@ -317,6 +317,7 @@ def delete(tx: Transaction, department_id: str, *, by: Caller, now: datetime) ->
     changes = [(user, _without(config, user, department, now)) for user in people]
     _save(tx, changes, by=by, now=now)
     people_changes.record_updates(tx, changes, by=by, now=now)
+    absence_limits.delete_of_department(tx, department_id, by=by, now=now)
     channel_digests.delete_of_department(tx, department_id, by=by, now=now)
     display_links.revoke_of_department(tx, department_id, by=by, now=now)
     closures.delete_of_department(tx, department_id, by=by, now=now)

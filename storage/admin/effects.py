@@ -56,7 +56,9 @@ class Effects:
     ``drawn_on_from`` the day, None for today. ``changes_the_past``: the day is before today.
     ``rebalanced`` is how many people's balances a changed allowance or leave type changes in
     today's leave year or later. ``leaver`` has a new last day of employment, after which they are
-    archived. ``closed`` is what closures book for people, change or take back.
+    archived. ``closed`` is what closures book for people, change or take back. ``refused`` and
+    ``warned`` are how many requests of the next three months a changed absence limit would have
+    refused, or warned of.
     """
 
     leave: tuple[LeaveEffect, ...] = ()
@@ -77,11 +79,14 @@ class Effects:
     rebalanced: int = 0
     leaver: User | None = None
     closed: tuple[ClosureEffect, ...] = ()
+    refused: int = 0
+    warned: int = 0
 
     @property
     def affects_others(self) -> bool:
         """Whether leave, its approvers or cover, or its use of the allowance change, a balance
-        becomes negative, or lower because an allowance changes, or a person leaves."""
+        becomes negative, or lower because an allowance changes, a person leaves, or an absence
+        limit would have refused requests, or warned of them."""
         if self.deducts_allowance is not None:
             return True
         if self.changes_allowances and any(map(_is_lower, self.balances)):
@@ -93,6 +98,8 @@ class Effects:
             or self.overdrawn
             or self.leaver
             or self.closed
+            or self.refused
+            or self.warned
         )
 
 

@@ -135,6 +135,52 @@ class LeaveType:
     version: Annotated[int, HIDDEN]
 
 
+Enforcement = Literal["warn", "block"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AbsenceLimit:
+    """How many people of a group may be away at the same time, or have to be at work."""
+
+    id: Id
+    name: Annotated[str, About(example="Support team")]
+    department_id: Annotated[
+        Id | None, About(description="The group: the people of this department.")
+    ]
+    user_ids: Annotated[
+        tuple[Id, ...] | None,
+        About(
+            description="The group: these people. Without it and `department_id`, it is everyone."
+        ),
+    ]
+    first_day: Annotated[
+        date | None,
+        Field(serialization_alias="from"),
+        About(description="The first day for which it counts; null if it always has."),
+    ]
+    last_day: Annotated[
+        date | None,
+        Field(serialization_alias="to"),
+        About(description="The last day for which it counts; null if it has no end."),
+    ]
+    max_away: Annotated[
+        int | None,
+        About(description="At most so many are away in any half of a day; 0: no one may be."),
+    ]
+    min_present: Annotated[
+        int | None,
+        About(description="At least so many are at work in every half of a day."),
+    ]
+    enforcement: Annotated[
+        Enforcement,
+        About(description="`block` refuses requests that exceed it, `warn` only says so."),
+    ]
+    is_active: bool
+    created_at: datetime
+    updated_at: Annotated[datetime, HIDDEN]
+    version: Annotated[int, HIDDEN]
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LeaveRequest:
     """``counted_halves`` has one digit per date, in order.

@@ -12,8 +12,9 @@ from storage.base.errors import DomainError, InvalidInput, OverlappingLeave
 from storage.base.leave_values import HalfDay, LeaveRequest, LeaveType
 from storage.base.values import User
 from storage.db.database import Transaction
-from storage.leave import covers, leave_balances
+from storage.leave import covers, leave_balances, limit_checks
 from storage.leave.bookings import BookedLeave, Bookings
+from storage.leave.limit_checks import LimitExcess, LimitUse
 from storage.outbox.organisation_config import OrganisationConfig
 from storage.people import employment_by_date
 from storage.rules import counted_days, employment_terms, lifecycle, request_rules
@@ -42,7 +43,8 @@ class Draft:
 class Assessment:
     """A checked draft with its counted days. ``booked.leave`` has the request that it replaces.
 
-    ``allowance_id`` is the allowance that it draws on; None for none.
+    ``allowance_id`` is the allowance that it draws on; None for none. ``over_limits``: where it
+    exceeds absence limits.
     """
 
     span: counted_days.Span
@@ -53,6 +55,7 @@ class Assessment:
     booked: Bookings
     allowance_id: str | None
     cover: User | None
+    over_limits: Sequence[LimitExcess]
 
 
 def check(
@@ -67,8 +70,9 @@ def check(
 ) -> Assessment:
     """The counted draft. ``replaces`` is the request that it edits, checked for what it adds.
 
-    ``is_override`` ignores the allowance and the type's notice, length and note rules. Raises the
-    error of the first broken rule: InvalidInput, OverlappingLeave or InsufficientAllowance.
+    ``is_override`` ignores the allowance, absence limits and the type's notice, length and note
+    rules. Raises the error of the first broken rule: InvalidInput, OverlappingLeave,
+    InsufficientAllowance or AbsenceLimitExceeded. The caller has locked the person.
     """
     span, leave_type = _span_and_type(config, draft, today, replaces)
     return _check_rules(
@@ -83,6 +87,7 @@ def check(
         replaces,
         is_by_admin=False,
         is_override=is_override,
+        limits="locked",
     )
 
 
@@ -96,9 +101,11 @@ def check_all(
     replaces: LeaveRequest | None = None,
     is_by_admin: bool = False,
     is_override: bool = False,
+    limits: LimitUse = "read",
 ) -> tuple[Assessment | None, list[DomainError]]:
     """As ``check``, with the errors of all broken rules; ``check`` raises the first.
 
+    ``limits``: what it does with absence limits.
     ``is_by_admin`` as in ``check_rules_of_change``. The assessment is None if the dates or the type
     are invalid: then nothing can be counted.
     """
@@ -127,6 +134,7 @@ def check_all(
         replaces,
         is_by_admin=is_by_admin,
         is_override=is_override,
+        limits=limits,
     )
     return assessment, errors
 
@@ -179,6 +187,7 @@ def _check_rules(
     *,
     is_by_admin: bool,
     is_override: bool,
+    limits: LimitUse,
 ) -> Assessment:
     """``run`` calls each rule; their order decides which error ``check`` raises."""
     note = run(texts.optional_text, draft.note, "note", MAX_NOTE_LENGTH)
@@ -229,6 +238,10 @@ def _check_rules(
     ):
         # Days that do not count may count after a change of working days or holidays.
         run(_check_overlap, span, [other for other in booked.leave if other.id != replaces.id])
+    added = limit_checks.added(config, leave_type, span.start_date, counted_halves, replaces)
+    over_limits = limit_checks.exceeded(tx, config, user, added, limits)
+    if not is_override:
+        run(limit_checks.check, over_limits)
     return Assessment(
         span=span,
         leave_type=leave_type,
@@ -238,6 +251,7 @@ def _check_rules(
         booked=booked,
         allowance_id=config.allowance_of(leave_type.id, span.start_date),
         cover=cover,
+        over_limits=over_limits,
     )
 
 

@@ -12,7 +12,7 @@ from storage.base.ids import new_id
 from storage.base.leave_values import LeaveRequest, LeaveType
 from storage.base.values import Caller
 from storage.db.database import Transaction
-from storage.leave import bookings, drafts, leave_balances, request_steps
+from storage.leave import bookings, drafts, leave_balances, limit_checks, request_steps
 from storage.leave.bookings import BookedLeave
 from storage.leave.drafts import Draft
 from storage.leave.request_steps import Requester
@@ -148,6 +148,12 @@ def interrupt(
             taken.counted_halves,
             before.id,
         )
+    halves = limit_checks.added(
+        requester.config, leave_type, taken.span.start_date, taken.counted_halves, before
+    )
+    limit_checks.check(
+        limit_checks.exceeded(tx, requester.config, requester.user, halves, "locked")
+    )
     request = _left_of(tx, before, earlier or later, requester, by=by, now=now)
     remainder = None
     if earlier is not None and later is not None:

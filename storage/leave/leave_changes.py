@@ -33,6 +33,7 @@ from storage.leave import (
     request_steps,
 )
 from storage.leave.drafts import Assessment, Draft
+from storage.leave.limit_checks import LimitUse
 from storage.leave.request_steps import Requester
 from storage.outbox import notification_outbox, organisation_config, webhook_outbox
 from storage.outbox.organisation_config import OrganisationConfig
@@ -366,6 +367,7 @@ def change(
         has_approver=bool(approvers),
         today=requester.today,
         is_override=override_reason is not None,
+        limits="locked",
     )
     if planned.refusals:
         raise planned.refusals[0]
@@ -437,6 +439,7 @@ def plan(
     has_approver: bool,
     today: date,
     is_override: bool = False,
+    limits: LimitUse = "read",
 ) -> Plan:
     """Count and check the change, without storing anything; previews show the same."""
     is_by_admin = by.user_id != before.user_id
@@ -449,6 +452,7 @@ def plan(
         replaces=before,
         is_by_admin=is_by_admin,
         is_override=is_override,
+        limits=limits,
     )
     if assessment is None:
         return Plan(assessment=None, after=None, effect=None, refusals=refusals)

@@ -225,6 +225,7 @@ def preview(
                 assessment.leave_type, assessment.span.start_date, today, replaced
             ),
             *_cover_warnings(tx, config, assessment),
+            *_limit_warnings(assessment, refuses=override_reason is None),
         ],
         bridge=None
         if is_recorded or (errors and assessment.counted_halves.strip("0"))
@@ -302,6 +303,13 @@ def _cover_warnings(
         worked_halves=counted_days.counted_halves(employment_by_date.count(config, cover, span)),
     )
     return [covers.away_warning(cover, days_off)] if days_off else []
+
+
+def _limit_warnings(assessment: Assessment, *, refuses: bool) -> list[FieldError]:
+    """Those that are not among the refusals; ``refuses``: limits are not overridden."""
+    refusing = (each for each in assessment.over_limits if each.limit.enforcement == "block")
+    refusal = next(refusing, None) if refuses else None
+    return [each.warning for each in assessment.over_limits if each is not refusal]
 
 
 def _replaced(tx: Transaction, request_id: str, by: Caller, now: datetime) -> LeaveRequest:

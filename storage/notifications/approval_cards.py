@@ -18,15 +18,17 @@ from storage.leave import (
     leave_balances,
     leave_requests,
     leave_rows,
+    limit_checks,
 )
 from storage.leave.leave_balances import YearBalance
 from storage.leave.leave_rows import CancellationCause
+from storage.leave.limit_checks import LimitExcess, TeamStrength
 from storage.outbox import notification_outbox, organisation_config
 from storage.outbox.organisation_config import OrganisationConfig
 from storage.people import approval_rule, approvers, colleagues, employment_by_date, people_rows
 from storage.people.approvers import MAX_APPROVERS
 from storage.people.colleagues import ColleagueOff
-from storage.rules import counted_days, lifecycle, second_approvals
+from storage.rules import absence_limits, counted_days, lifecycle, second_approvals
 from storage.rules.lifecycle import CancelEffect
 
 
@@ -177,7 +179,8 @@ class ApprovalCard:
     ``can_be_interrupted``: whether to offer that sick leave, or another such type, replaces days.
     ``told`` is what the viewer may know of leave that was approved at once, ``told_names`` are the
     approvers who were told of it. ``next_end`` of the viewer's own sick leave is its last day if it
-    goes on.
+    goes on. ``strength`` of the requester's department, and ``over_limits``, where it exceeds
+    absence limits, are of requests and amendments that await a decision.
     ``first_approver_name`` is set while the second approval is awaited, ``second_approver_name``
     too if a person gives it, not any admin. ``may_decline`` and ``may_take_back``: the viewer gave
     the first approval, and may still decline or take the approval back.
@@ -212,6 +215,8 @@ class ApprovalCard:
     second_approver_name: str | None = None
     may_decline: bool = False
     may_take_back: bool = False
+    strength: TeamStrength | None = None
+    over_limits: tuple[LimitExcess, ...] = ()
 
     @property
     def open_amendment(self) -> CardAmendment | None:
@@ -288,6 +293,7 @@ def cards(
         # An amendment that was decided later makes the decision final.
         and not (newest and leave_amendments.is_decided(tx, organisation_id, request))
     )
+    strength, over_limits = _attendance(tx, config, request, shown, requester)
     awaits_second = second_approvals.is_awaited(request)
     named = [user for user in pending_approvers if user.id == request.second_approver_id]
     told_approvers: list[User] = []
@@ -318,6 +324,8 @@ def cards(
         amendment=amendment,
         told_names=tuple(approver.name for approver in told_approvers),
         today=today,
+        strength=strength,
+        over_limits=over_limits,
         first_approver_name=name_of(request.first_approver_id) if awaits_second else None,
         second_approver_name=named[0].name if awaits_second and named else None,
     )
@@ -347,6 +355,26 @@ def visible_card(tx: Transaction, request_id: str, *, by: Caller, now: datetime)
     if found is None:
         raise NotFound("leave request")
     return found
+
+
+def _attendance(
+    tx: Transaction,
+    config: OrganisationConfig,
+    request: LeaveRequest,
+    shown: LeaveRequest,
+    requester: User,
+) -> tuple[TeamStrength | None, tuple[LimitExcess, ...]]:
+    """Who is away of the department on the days of undecided leave, and the limits it exceeds."""
+    leave_type = config.leave_types[shown.leave_type_id]
+    if not lifecycle.is_undecided(request) or not leave_type.is_away:
+        return None, ()
+    halves = absence_limits.added_halves(None, shown.start_date, shown.counted_halves)
+    replaced = request if shown is not request else None
+    added = limit_checks.added(config, leave_type, shown.start_date, shown.counted_halves, replaced)
+    return (
+        limit_checks.team_strength(tx, config, requester, halves),
+        tuple(limit_checks.exceeded(tx, config, requester, added)),
+    )
 
 
 def _may_decide(

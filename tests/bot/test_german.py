@@ -20,6 +20,7 @@ from bot.listeners import commands
 from playground.loopback.blocks import is_empty, is_stateful, located
 from playground.playground import options_in
 from storage.admin import (
+    absence_limits,
     allowances,
     channel_digests,
     closures,
@@ -34,7 +35,7 @@ from storage.base.allowance_values import TenureStep
 from storage.calendars import display_links, feeds
 from storage.db.database import Transaction
 from storage.keys import api_keys
-from storage.leave import absence_limits, decisions, leave_requests, leave_types, time_credits
+from storage.leave import decisions, leave_requests, leave_types, time_credits
 from storage.leave.drafts import Draft
 from storage.outbox import notification_outbox, organisation_config
 from storage.people import holiday_sets, people_rows
@@ -79,7 +80,7 @@ SEARCHED: Final = {
     ids.COVER_SEARCH: "",
 }
 FILLED: Final[dict[str, dict[str, Any]]] = {
-    "settings.absence_limits.form": {"max_away": "90"},
+    "settings.absence_limits.form": {"max_away": "0"},
     "settings.people.form": {
         "working_days/monday": "monday:am",
         "working_days/tuesday": "tuesday:am",

@@ -6,13 +6,15 @@ from datetime import date
 
 import pytest
 
+from storage.admin import absence_limits
+from storage.base.leave_values import AbsenceLimit
 from storage.base.values import User
 from storage.db.pages import PageOf
-from storage.leave import absence_limits
-from storage.leave.absence_limits import AbsenceLimit
+from tests.bot.test_consequences import confirm, confirmation_of
 from tests.bot.test_settings_access import click, settings
 from tests.bot.test_settings_admin import search_result
 from tests.bot.world import ADA, ADMIN, GRACE, World
+from tests.builders import a_request
 
 NAME = "settings.absence_limits"
 
@@ -72,6 +74,19 @@ def test_a_limit_is_added_changed_and_deleted(world: World) -> None:
     assert "at least 1 at work · 2 people · until Wed 23 December 2026" in listed_after.visible_text
     assert "deleted" in done.visible_text
     assert limits_of(world) == []
+
+
+def test_the_form_says_what_the_limit_would_have_refused(world: World) -> None:
+    a_request(world.database, world.acme, world.people[ADA])
+    form = click(world, ADMIN, settings(world, ADMIN, NAME), f"{NAME}.new")
+    confirmation = confirmation_of(world, form, {"name": "Nobody", "max_away": "0"})
+    before = limits_of(world)
+
+    confirm(world, confirmation)
+
+    assert "1 request of the next three months would have been refused" in confirmation.visible_text
+    assert before == []
+    assert [limit.name for limit in limits_of(world)] == ["Nobody"]
 
 
 def test_a_form_with_both_numbers_is_refused(world: World) -> None:

@@ -7,16 +7,12 @@ from typing import Any
 
 import pytest
 
+from storage.admin import absence_limits
+from storage.admin.absence_limits import MAX_LIMITS, MAX_PEOPLE, TooManyAbsenceLimits
 from storage.base.errors import InsufficientRole, InvalidInput
+from storage.base.leave_values import AbsenceLimit
 from storage.db.database import Database
 from storage.db.pages import PageOf
-from storage.leave import absence_limits
-from storage.leave.absence_limits import (
-    MAX_LIMITS,
-    MAX_PEOPLE,
-    AbsenceLimit,
-    TooManyAbsenceLimits,
-)
 from tests.builders import NOW, Acme, a_department, a_person, an_organisation, caller_for
 
 UNKNOWN = "0197c2a4-7c1e-7d34-9f52-3a8a1c0f7b11"

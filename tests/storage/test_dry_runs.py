@@ -13,6 +13,7 @@ from typing import Any, Final
 import pytest
 
 from storage.admin import (
+    absence_limits,
     allowances,
     closures,
     departments,
@@ -28,7 +29,7 @@ from storage.admin.effects import Effects, EffectsRecorder
 from storage.admin.holiday_overrides import NewOverride
 from storage.base.allowance_values import Amount
 from storage.base.errors import NameTaken
-from storage.base.leave_values import LeaveRequest
+from storage.base.leave_values import AbsenceLimit, LeaveRequest
 from storage.base.values import User
 from storage.calendars import feeds
 from storage.db.database import Database, Transaction
@@ -101,7 +102,18 @@ def _closure(scene: Scene) -> str:
     return closure_id
 
 
+def _limit(scene: Scene) -> str:
+    limit: AbsenceLimit = scene.acme.write(absence_limits.create, {"name": "All", "max_away": 9})
+    return limit.id
+
+
 CHANGES: Final[dict[tuple[str, str], Callable[[Scene], Change]]] = {
+    ("absence_limits.create", ""): lambda scene: partial(
+        absence_limits.create, settings={"name": "All", "max_away": 0}
+    ),
+    ("absence_limits.update", ""): lambda scene: partial(
+        absence_limits.update, limit_id=_limit(scene), changes={"max_away": 0}
+    ),
     ("allowances.update", "days"): lambda scene: partial(
         allowances.update, allowance_id=scene.acme.id, changes={"half_days_per_year": 6}
     ),

@@ -26,6 +26,7 @@
         InUse
         CannotArchiveSelf
       InsufficientAllowance
+      AbsenceLimitExceeded
       UnusableCursor
     SchemaOutOfDate           for the operator, not for callers
       SchemaTooNew
@@ -59,6 +60,7 @@ from storage.base.errors.general import (
     UnusableCursor,
 )
 from storage.base.errors.leave import (
+    AbsenceLimitExceeded,
     AlreadyObjected,
     AmendmentEnded,
     ClosureLeave,
@@ -84,9 +86,11 @@ from storage.base.errors.sentences import (
     Figure,
     HalfDays,
     Sentence,
+    ShortDay,
 )
 
 __all__ = [
+    "AbsenceLimitExceeded",
     "AlreadyExists",
     "AlreadyObjected",
     "AmendmentEnded",
@@ -124,6 +128,7 @@ __all__ = [
     "SchemaTooNew",
     "SecretKeysUnusable",
     "Sentence",
+    "ShortDay",
     "Unauthenticated",
     "UnusableCursor",
 ]

@@ -6,7 +6,7 @@ from datetime import date
 
 from storage.base.allowance_values import Amount
 from storage.base.errors.general import Conflict, DomainError, Forbidden
-from storage.base.errors.sentences import HalfDays, Sentence
+from storage.base.errors.sentences import HalfDays, Sentence, ShortDay
 from storage.base.leave_values import LeaveStatus
 from storage.base.values import days_of
 
@@ -216,6 +216,35 @@ class ClosureLeave(Conflict):
     title = "This leave is part of a closure."
     cure = "Change the closure, or ask an admin to cancel this leave."
     sentence = Sentence("The company is closed then, so this leave cannot be changed.")
+
+
+class AbsenceLimitExceeded(DomainError):
+    """Too many people of a group would be away, or too few at work; `day` is the first such day,
+    `absence_limit_id` the limit.
+    """
+
+    code = "absence_limit"
+    title = "Too many people would be away."
+    cure = "Choose other days, or ask an admin or owner to record the leave with `override_reason`."
+    example = (
+        "0197c2a4-7c1e-7d34-9f52-3a8a1c0f7b11",
+        date(2026, 12, 18),
+        Sentence(
+            "{day}: {count} of {people} away (limit {limit})",
+            day=ShortDay(day=date(2026, 12, 18)),
+            count=3,
+            people=4,
+            limit=2,
+        ),
+    )
+    members = ("day", "absence_limit_id")
+    day: str
+    absence_limit_id: str
+
+    def __init__(self, limit_id: str, first_day: date, sentence: Sentence) -> None:
+        super().__init__(sentence)
+        self.day = first_day.isoformat()
+        self.absence_limit_id = limit_id
 
 
 class DaysNoLongerFit(Conflict):

@@ -30,8 +30,15 @@ class Days:
         return runs
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ShortDay:
+    """A date in a sentence without its year: ``Fri 18 Dec``."""
+
+    day: date
+
+
 # The values that fill a sentence's placeholders.
-Figure = HalfDays | int | date | str | Days | tuple[str, ...]
+Figure = HalfDays | int | date | str | Days | ShortDay | tuple[str, ...]
 _MAX_RUNS_NAMED: Final = 10
 
 
@@ -68,6 +75,8 @@ def _in_english(figure: Figure) -> str:
             ]
             more = sum((last - first).days + 1 for first, last in runs[_MAX_RUNS_NAMED:])
             return ", ".join([*named, f"{more} more"] if more else named)
+        case ShortDay():
+            return f"{figure.day:%a} {figure.day.day} {figure.day:%b}"
         case tuple():
             return ", ".join(figure)
     return str(figure)

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from datetime import date, datetime
-from typing import Annotated, Any, Final, Literal, get_args
+from dataclasses import replace
+from datetime import datetime
+from typing import Any, Final, get_args
 
-from pydantic import Field
-
+from storage.admin.effects import Effects, EffectsRecorder
 from storage.base import fields, texts
 from storage.base.errors import Conflict, FieldError, InvalidInput, Sentence
 from storage.base.ids import new_id
-from storage.base.values import HIDDEN, About, Caller, Id
+from storage.base.leave_values import AbsenceLimit, Enforcement
+from storage.base.values import Caller, local_day
 from storage.db import rows
 from storage.db.database import Transaction
 from storage.db.pages import Page, PageOf
 from storage.db.tables import AbsenceLimitRow
-from storage.outbox import resources
+from storage.leave import limit_checks
+from storage.outbox import organisation_config, resources
 from storage.outbox.resources import Resource
 from storage.people import department_rows, people_rows
 
@@ -25,51 +26,6 @@ MAX_LIMITS: Final = 50
 MAX_PEOPLE: Final = 200
 # Of people in a limit: more than an organisation has.
 MAX_NUMBER: Final = 100_000
-
-Enforcement = Literal["warn", "block"]
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class AbsenceLimit:
-    """How many people of a group may be away at the same time, or have to be at work."""
-
-    id: Id
-    name: Annotated[str, About(example="Support team")]
-    department_id: Annotated[
-        Id | None, About(description="The group: the people of this department.")
-    ]
-    user_ids: Annotated[
-        tuple[Id, ...] | None,
-        About(
-            description="The group: these people. Without it and `department_id`, it is everyone."
-        ),
-    ]
-    first_day: Annotated[
-        date | None,
-        Field(serialization_alias="from"),
-        About(description="The first day for which it counts; null if it always has."),
-    ]
-    last_day: Annotated[
-        date | None,
-        Field(serialization_alias="to"),
-        About(description="The last day for which it counts; null if it has no end."),
-    ]
-    max_away: Annotated[
-        int | None,
-        About(description="At most so many are away in any half of a day; 0: no one may be."),
-    ]
-    min_present: Annotated[
-        int | None,
-        About(description="At least so many are at work in every half of a day."),
-    ]
-    enforcement: Annotated[
-        Enforcement,
-        About(description="`block` refuses requests that exceed it, `warn` only says so."),
-    ]
-    is_active: bool
-    created_at: datetime
-    updated_at: Annotated[datetime, HIDDEN]
-    version: Annotated[int, HIDDEN]
 
 
 class TooManyAbsenceLimits(Conflict):
@@ -97,11 +53,10 @@ def _check_people(value: object, field: str) -> tuple[str, ...] | None:
     return people
 
 
-_limit: Final = rows.mapper(AbsenceLimit)
 _LIMITS: Final = Resource(
     name="absence limit",
     table=AbsenceLimitRow,
-    value=lambda _, row: _limit(row),
+    value=lambda _, row: limit_checks.limit_of_row(row),
     checks={
         "name": texts.name,
         "department_id": fields.unchecked,
@@ -128,9 +83,16 @@ _DEFAULTS: Final[Mapping[str, Any]] = {
 
 
 def create(
-    tx: Transaction, settings: Mapping[str, object], *, by: Caller, now: datetime
+    tx: Transaction,
+    settings: Mapping[str, object],
+    *,
+    by: Caller,
+    now: datetime,
+    recorder: EffectsRecorder | None = None,
 ) -> AbsenceLimit:
     """Add a limit: ``name``, ``max_away`` or ``min_present``, and any other field.
+
+    ``recorder`` of a dry run records how many requests it would have refused or warned of.
 
     Raises InsufficientRole, InvalidInput or TooManyAbsenceLimits.
     """
@@ -143,6 +105,7 @@ def create(
         **{**_DEFAULTS, **values}, id=new_id(now), created_at=now, updated_at=now, version=1
     )
     _check(tx, limit, by=by)
+    _record_effects(tx, limit, recorder, by=by, now=now)
     resources.add(tx, _LIMITS, limit, rows.columns(limit), by=by, now=now)
     return limit
 
@@ -163,15 +126,25 @@ def all_of(tx: Transaction, organisation_id: str) -> list[AbsenceLimit]:
 
 
 def update(
-    tx: Transaction, limit_id: str, changes: Mapping[str, object], *, by: Caller, now: datetime
+    tx: Transaction,
+    limit_id: str,
+    changes: Mapping[str, object],
+    *,
+    by: Caller,
+    now: datetime,
+    recorder: EffectsRecorder | None = None,
 ) -> AbsenceLimit:
-    """Change a limit; booked leave stays. Raises InsufficientRole, NotFound or InvalidInput."""
+    """Change a limit; booked leave stays. Raises InsufficientRole, NotFound or InvalidInput.
+
+    ``recorder`` as in ``create``.
+    """
     resources.lock(tx, by=by)
     before = get(tx, limit_id, by=by)
     after = replace(before, **fields.checked(changes, _LIMITS.checks))
     if after == before:
         return before
     _check(tx, after, by=by)
+    _record_effects(tx, after, recorder, by=by, now=now)
     columns = rows.columns(after)
     changed = {name: columns[name] for name in _LIMITS.checks}
     return resources.change(tx, _LIMITS, before, after, changed, by=by, now=now)
@@ -181,6 +154,29 @@ def delete(tx: Transaction, limit_id: str, *, by: Caller, now: datetime) -> None
     """Delete a limit. Raises InsufficientRole or NotFound."""
     resources.lock(tx, by=by)
     resources.remove(tx, _LIMITS, [get(tx, limit_id, by=by)], by=by, now=now)
+
+
+def delete_of_department(tx: Transaction, department_id: str, *, by: Caller, now: datetime) -> None:
+    limits = all_of(tx, by.organisation_id)
+    of_department = [limit for limit in limits if limit.department_id == department_id]
+    resources.remove(tx, _LIMITS, of_department, by=by, now=now)
+
+
+def _record_effects(
+    tx: Transaction,
+    limit: AbsenceLimit,
+    recorder: EffectsRecorder | None,
+    *,
+    by: Caller,
+    now: datetime,
+) -> None:
+    if recorder is None:
+        return
+    config = organisation_config.of_organisation(tx, by.organisation_id)
+    today = local_day(now, config.organisation.timezone)
+    count = limit_checks.count_refused(tx, config, limit, today)
+    is_refusing = limit.enforcement == "block"
+    recorder.effects = Effects(refused=count) if is_refusing else Effects(warned=count)
 
 
 def _check(tx: Transaction, limit: AbsenceLimit, *, by: Caller) -> None:

@@ -1,0 +1,513 @@
+"""Reads who is away of the groups of absence limits, and says where leave would exceed a limit.
+
+A fixed number of queries, however many limits, people and days there are: the limits, the people of
+their groups, and these people's leave. An organisation without limits needs the first one only.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import Final, Literal, TypedDict
+
+from peewee import Case, Select
+
+from storage.base.errors import AbsenceLimitExceeded, FieldError, Sentence, ShortDay
+from storage.base.leave_values import AbsenceLimit, LeaveRequest, LeaveType
+from storage.base.values import Employment, EmploymentPeriod, EmploymentRecord, User
+from storage.db import locks, rows
+from storage.db.compiled import Param, any_of, compiled
+from storage.db.database import Row, Transaction
+from storage.db.tables import AbsenceLimitRow, LeaveRequestRow, UserRow
+from storage.outbox.organisation_config import OrganisationConfig
+from storage.people import employment_by_date, people_rows
+from storage.rules import absence_limits, counted_days, employment_terms
+from storage.rules.absence_limits import Attendance, Booked, Excess, Pattern, Strength
+from storage.rules.counted_days import Span
+
+# Of a limit, so many runs of days are named.
+_MAX_NAMED: Final = 3
+# Of all limits: each is a block of the form in Slack.
+_MAX_FOUND: Final = 10
+# Of a dry run of a limit: how far ahead leave is looked at, and how much of it.
+_AHEAD: Final = timedelta(days=92)
+_MAX_REQUESTS: Final = 20_000
+# Of a check: more than a year of leave of the largest organisations.
+_MAX_ABSENCES: Final = 200_000
+
+# What a check does with limits: it ignores or reads them, or locks those that refuse, so that only
+# one of two concurrent requests gets the last place.
+LimitUse = Literal["ignored", "read", "locked"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LimitExcess:
+    """A limit and the days on which leave would exceed it."""
+
+    limit: AbsenceLimit
+    excess: Excess
+
+    @property
+    def sentence(self) -> Sentence:
+        """``Fri 18 Dec: 3 of 4 away (limit 2)``: never whose leave it is."""
+        excess, first_day = self.excess, ShortDay(day=self.excess.first_day)
+        is_one_day = excess.first_day == excess.last_day
+        last_day = ShortDay(day=excess.last_day)
+        if self.limit.min_present is not None:
+            present = {
+                "count": max(excess.count, 0),
+                "people": excess.people,
+                "limit": self.limit.min_present,
+            }
+            if is_one_day:
+                return Sentence(
+                    "{day}: {count} of {people} at work (at least {limit})",
+                    day=first_day,
+                    **present,
+                )
+            return Sentence(
+                "{day} to {last}: {count} of {people} at work (at least {limit})",
+                day=first_day,
+                last=last_day,
+                **present,
+            )
+        away = {"count": excess.count, "people": excess.people, "limit": self.limit.max_away or 0}
+        if is_one_day:
+            return Sentence(
+                "{day}: {count} of {people} away (limit {limit})", day=first_day, **away
+            )
+        return Sentence(
+            "{day} to {last}: {count} of {people} away (limit {limit})",
+            day=first_day,
+            last=last_day,
+            **away,
+        )
+
+    @property
+    def error(self) -> AbsenceLimitExceeded:
+        return AbsenceLimitExceeded(self.limit.id, self.excess.first_day, self.sentence)
+
+    @property
+    def warning(self) -> FieldError:
+        return FieldError(pointer="/start_date", code="absence_limit", detail=self.sentence)
+
+
+limit_of_row: Final = rows.mapper(AbsenceLimit)
+
+
+def added(
+    config: OrganisationConfig,
+    leave_type: LeaveType,
+    start_date: date,
+    counted_halves: str,
+    replaced: LeaveRequest | None = None,
+) -> dict[date, int]:
+    """The halves in which the person would be away and is not yet, by day.
+
+    None for types that are no absence, and for those without approval, which no limit concerns.
+    ``replaced`` is the leave in whose place it is.
+    """
+    if not (leave_type.is_away and leave_type.requires_approval):
+        return {}
+    before: dict[date, int] = {}
+    if replaced is not None and config.leave_types[replaced.leave_type_id].is_away:
+        before = absence_limits.added_halves(None, replaced.start_date, replaced.counted_halves)
+    return absence_limits.added_halves(before, start_date, counted_halves)
+
+
+def exceeded(
+    tx: Transaction,
+    config: OrganisationConfig,
+    user: User,
+    halves: Mapping[date, int],
+    use: LimitUse = "read",
+) -> list[LimitExcess]:
+    """Where the person's absence in these halves exceeds active limits, at most ten times.
+
+    Limits that refuse come first, older ones before newer ones.
+
+    With ``use`` "locked", other transactions that add an absence to a limit that refuses wait, and
+    what they committed is counted. The caller has locked the person.
+    """
+    if not halves or use == "ignored":
+        return []
+    limits = [
+        limit
+        for limit in _active(tx, config.organisation.id)
+        if _concerns(limit, user, halves.keys())
+    ]
+    if not limits:
+        return []
+    if use == "locked":
+        refusing = [limit.id for limit in limits if limit.enforcement == "block"]
+        _lock(tx, config.organisation.id, refusing)
+    groups = _Groups(tx, config, limits, min(halves), max(halves))
+    leave = groups.leave(tx, excluded_user_id=user.id)
+    found: list[LimitExcess] = []
+    for limit in limits:
+        attendance = groups.attendance(limit, leave)
+        excesses = attendance.excesses(limit, groups.pattern(limit, user.id), halves)
+        found += [LimitExcess(limit=limit, excess=excess) for excess in excesses[:_MAX_NAMED]]
+    found.sort(key=lambda each: each.limit.enforcement != "block")
+    return found[:_MAX_FOUND]
+
+
+def check(found: Iterable[LimitExcess]) -> None:
+    """Raises AbsenceLimitExceeded for the first limit that refuses."""
+    for each in found:
+        if each.limit.enforcement == "block":
+            raise each.error
+
+
+def warnings_of(
+    tx: Transaction, config: OrganisationConfig, request: LeaveRequest
+) -> list[FieldError]:
+    """Where new leave that was saved exceeds limits: those that only warn, or were overridden."""
+    leave_type = config.leave_types[request.leave_type_id]
+    halves = added(config, leave_type, request.start_date, request.counted_halves)
+    if not halves or not _active(tx, config.organisation.id):
+        return []
+    user = people_rows.find(tx, config.organisation.id, request.user_id)
+    if user is None:
+        return []
+    return [each.warning for each in exceeded(tx, config, user, halves)]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TeamStrength:
+    """The people of a department, and how many are away on the days of a person's leave."""
+
+    people: int
+    runs: tuple[Strength, ...]
+
+
+def team_strength(
+    tx: Transaction, config: OrganisationConfig, user: User, halves: Mapping[date, int]
+) -> TeamStrength | None:
+    """That of the person's department with this leave; None without one, or without days."""
+    days = {day: mask for day, mask in halves.items() if mask}
+    if user.department_id is None or not days:
+        return None
+    team = AbsenceLimit(
+        id=user.department_id,
+        name="",
+        department_id=user.department_id,
+        user_ids=None,
+        first_day=None,
+        last_day=None,
+        max_away=0,
+        min_present=None,
+        enforcement="warn",
+        is_active=True,
+        created_at=user.created_at,
+        updated_at=user.created_at,
+        version=0,
+    )
+    groups = _Groups(tx, config, [team], min(days), max(days))
+    attendance = groups.attendance(team, groups.leave(tx, excluded_user_id=user.id))
+    runs = attendance.strength(groups.pattern(team, user.id), days)
+    if not runs:
+        return None
+    first = (runs[0].first_day - attendance.first_day).days
+    return TeamStrength(people=attendance.people[first], runs=tuple(runs))
+
+
+def count_refused(
+    tx: Transaction, config: OrganisationConfig, limit: AbsenceLimit, today: date
+) -> int:
+    """How many requests of the next three months the limit would have refused or warned of."""
+    first_day = max(today, limit.first_day or today)
+    last_day = min(today + _AHEAD, limit.last_day or date.max)
+    if not limit.is_active or first_day > last_day:
+        return 0
+    groups = _Groups(tx, config, [limit], first_day, last_day)
+    booked = [
+        Booked(
+            pattern=groups.pattern(limit, row.user_id),
+            start_date=rows.day(row.start_date),
+            counted_halves=row.counted_halves,
+            may_be_refused=config.leave_types[row.leave_type_id].requires_approval,
+        )
+        for row in sorted(
+            groups.leave(tx, most=_MAX_REQUESTS), key=lambda row: (row.created_at, row.id)
+        )
+    ]
+    return absence_limits.count_refused(limit, groups.attendance(limit, []), booked)
+
+
+def _active(tx: Transaction, organisation_id: str) -> list[AbsenceLimit]:
+    found = tx.select(AbsenceLimitRow, organisation_id=organisation_id, is_active=True)
+    return sorted(map(limit_of_row, found), key=lambda limit: limit.id)
+
+
+def _lock(tx: Transaction, organisation_id: str, limit_ids: list[str]) -> None:
+    if limit_ids and tx.engine == "postgresql":
+        tx.select(AbsenceLimitRow, locks.ROW, organisation_id=organisation_id, id=limit_ids)
+
+
+def _concerns(limit: AbsenceLimit, user: User, days: Iterable[date]) -> bool:
+    in_force = [day for day in days if (limit.first_day or day) <= day <= (limit.last_day or day)]
+    if limit.user_ids is not None:
+        return bool(in_force) and user.id in limit.user_ids
+    if limit.department_id is None:
+        return bool(in_force)
+    return any(
+        employment_by_date.of_day(user, day).department_id == limit.department_id
+        for day in in_force
+    )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Terms:
+    """What decides on which of some days a person works, and for which department."""
+
+    working_days: tuple[str, ...] | None
+    public_holiday_country_code: str | None
+    department_id: str | None
+    start_date: date | None
+    end_date: date | None
+    earlier_periods: tuple[EmploymentPeriod, ...]
+    employment: Employment | None
+
+
+_terms: Final = rows.mapper(_Terms)
+
+
+class _Groups:
+    """The people of several limits' groups on consecutive days.
+
+    Each pattern is worked out once for all who have the same terms.
+    """
+
+    def __init__(
+        self,
+        tx: Transaction,
+        config: OrganisationConfig,
+        limits: Iterable[AbsenceLimit],
+        first_day: date,
+        last_day: date,
+    ) -> None:
+        self._config = config
+        self._span = Span(start_date=first_day, end_date=last_day)
+        self._days = (last_day - first_day).days + 1
+        self._is_everyone, departments, listed = _scope(limits)
+        people = tx.all(
+            _people,
+            organisation_id=config.organisation.id,
+            first_day=first_day.isoformat(),
+            last_day=last_day.isoformat(),
+            **_wanted(self._is_everyone, departments, listed),
+        )
+        # All but the id, which people with the same terms share.
+        self._key_of = {row.id: tuple(row)[1:] for row in people}
+        self._terms = {tuple(row)[1:]: row for row in people}
+        self._patterns: dict[tuple[object, ...], Pattern] = {}
+        self._worked: dict[tuple[object, ...], Pattern] = {}
+
+    def leave(
+        self,
+        tx: Transaction,
+        *,
+        excluded_user_id: str | None = None,
+        most: int = _MAX_ABSENCES,
+    ) -> list[Row]:
+        """The absences of these people in these days, but for one person's."""
+        user_ids = [user_id for user_id in self._key_of if user_id != excluded_user_id]
+        found = tx.all(
+            _leave,
+            organisation_id=self._config.organisation.id,
+            user_ids=None if self._is_everyone else sorted(user_ids),
+            type_ids=sorted(
+                leave_type.id
+                for leave_type in self._config.leave_types.values()
+                if leave_type.is_away
+            ),
+            earliest_start=counted_days.earliest_start(self._span.start_date).isoformat(),
+            first_day=self._span.start_date.isoformat(),
+            last_day=self._span.end_date.isoformat(),
+            limit=most,
+        )
+        return [row for row in found if row.user_id != excluded_user_id]
+
+    def attendance(self, limit: AbsenceLimit, leave: Iterable[Row]) -> Attendance:
+        """Who of the limit's group works, and is on this leave."""
+        members: Iterable[str] = self._key_of if limit.user_ids is None else limit.user_ids
+        keys = Counter(self._key_of[user_id] for user_id in members if user_id in self._key_of)
+        patterns: Counter[Pattern] = Counter()
+        for key, number in keys.items():
+            patterns[self._pattern(key, limit.department_id)] += number
+        attendance = Attendance(self._span.start_date, self._days, patterns)
+        listed = None if limit.user_ids is None else frozenset(limit.user_ids)
+        for row in leave:
+            if row.user_id in self._key_of and (listed is None or row.user_id in listed):
+                pattern = self._pattern(self._key_of[row.user_id], limit.department_id)
+                attendance.add(pattern, rows.day(row.start_date), row.counted_halves)
+        return attendance
+
+    def pattern(self, limit: AbsenceLimit, user_id: str) -> Pattern:
+        key = self._key_of.get(user_id)
+        is_member = limit.user_ids is None or user_id in limit.user_ids
+        if key is None or not is_member:
+            return (None,) * self._days
+        return self._pattern(key, limit.department_id)
+
+    def _pattern(self, key: tuple[object, ...], department_id: str | None) -> Pattern:
+        known = self._patterns.get((key, department_id))
+        if known is None:
+            known = self._pattern_of(_terms(self._terms[key]), department_id)
+            self._patterns[key, department_id] = known
+        return known
+
+    def _pattern_of(self, terms: _Terms, department_id: str | None) -> Pattern:
+        worked: list[int | None] = [None] * self._days
+        first_day, last_day = self._span.start_date, self._span.end_date
+        for period in employment_terms.periods(_records(terms), first_day, last_day):
+            record = period.record
+            if department_id is not None and record.department_id != department_id:
+                continue
+            week = self._week(record)
+            start = (period.first_day - first_day).days
+            end = (period.last_day - first_day).days + 1
+            worked[start:end] = week[start:end]
+        present = EmploymentPeriod(start_date=terms.start_date, end_date=terms.end_date)
+        employed = (*terms.earlier_periods, present)
+        if terms.start_date is not None or terms.end_date is not None:
+            for index in range(self._days):
+                if not employment_terms.includes(employed, first_day + timedelta(days=index)):
+                    worked[index] = None
+        return tuple(worked)
+
+    def _week(self, record: EmploymentRecord) -> Pattern:
+        """The worked halves of all days by the record: its working days, less public holidays."""
+        config = self._config
+        working_days = employment_by_date.working_days(config, record)
+        country_code = employment_by_date.country_code_of(config, record)
+        known = self._worked.get((working_days, country_code))
+        if known is None:
+            counts = counted_days.count_days(
+                self._span,
+                counted_days.working_week(working_days),
+                employment_by_date.holidays_between(
+                    config, country_code, self._span.start_date, self._span.end_date
+                ),
+            )
+            known = tuple(count.counted for count in counts)
+            self._worked[working_days, country_code] = known
+        return known
+
+
+def _records(terms: _Terms) -> tuple[EmploymentRecord, ...]:
+    employment = terms.employment
+    in_force = EmploymentRecord(
+        id="" if employment is None else employment.id,
+        valid_from=None if employment is None else employment.valid_from,
+        working_days=terms.working_days,
+        leave_allowance_half_days=None,
+        public_holiday_country_code=terms.public_holiday_country_code,
+        department_id=terms.department_id,
+    )
+    if employment is None:
+        return (in_force,)
+    return tuple(sorted((in_force, *employment.others), key=employment_terms.begin))
+
+
+def _scope(limits: Iterable[AbsenceLimit]) -> tuple[bool, set[str], set[str]]:
+    """Whether a limit is for everyone; the departments and people of the others."""
+    is_everyone, departments, listed = False, set[str](), set[str]()
+    for limit in limits:
+        if limit.department_id is not None:
+            departments.add(limit.department_id)
+        elif limit.user_ids is not None:
+            listed.update(limit.user_ids)
+        else:
+            is_everyone = True
+    # People have a few departments at most in the days of a request: then all are read.
+    return is_everyone or len(departments) > 1, departments, listed
+
+
+class _Wanted(TypedDict):
+    department_id: str | None
+    records_like: str | None
+    user_ids: list[str] | None
+
+
+def _wanted(is_everyone: bool, departments: set[str], listed: set[str]) -> _Wanted:
+    department_id = None if is_everyone else next(iter(departments), None)
+    return {
+        "department_id": department_id,
+        "records_like": None
+        if department_id is None
+        else people_rows.pattern_of_records(department_id),
+        "user_ids": sorted(listed) if listed and not is_everyone else None,
+    }
+
+
+@compiled
+def _people(
+    organisation_id: Param[str],
+    department_id: Param[str] | None,
+    records_like: Param[str] | None,
+    user_ids: Param[list[str]] | None,
+    first_day: Param[str],
+    last_day: Param[str],
+) -> Select:
+    """Ids and ``_Terms``: dates of employment only where they fall into the days."""
+    starts_later, ends_earlier = UserRow.start_date > first_day, UserRow.end_date < last_day
+    query = UserRow.select(
+        UserRow.id,
+        UserRow.working_days,
+        UserRow.public_holiday_country_code,
+        UserRow.department_id,
+        Case(None, ((starts_later, UserRow.start_date),), None).alias("start_date"),
+        Case(None, ((ends_earlier, UserRow.end_date),), None).alias("end_date"),
+        Case(None, ((starts_later, UserRow.earlier_periods),), None).alias("earlier_periods"),
+        UserRow.employment,
+    ).where(
+        UserRow.organisation_id == organisation_id,
+        UserRow.status.in_(("active", "pending")),
+    )
+    wanted = []
+    if department_id is not None:
+        wanted += [UserRow.department_id == department_id, UserRow.employment**records_like]
+    if user_ids is not None:
+        wanted.append(any_of(UserRow.id, user_ids))
+    if wanted:
+        condition = wanted[0]
+        for each in wanted[1:]:
+            condition |= each
+        query = query.where(condition)
+    return query
+
+
+@compiled
+def _leave(
+    organisation_id: Param[str],
+    user_ids: Param[list[str]] | None,
+    type_ids: Param[list[str]],
+    earliest_start: Param[str],
+    first_day: Param[str],
+    last_day: Param[str],
+    limit: Param[int],
+) -> Select:
+    leave = LeaveRequestRow
+    query = leave.select(
+        leave.id,
+        leave.user_id,
+        leave.leave_type_id,
+        leave.start_date,
+        leave.counted_halves,
+        leave.created_at,
+    ).where(
+        leave.organisation_id == organisation_id,
+        leave.end_date >= first_day,
+        leave.start_date <= last_day,
+        leave.status.in_(("pending", "approved")),
+        any_of(leave.leave_type_id, type_ids),
+    )
+    if user_ids is None:
+        query = query.where(leave.start_date >= earliest_start)
+    else:
+        query = query.where(any_of(leave.user_id, user_ids))
+    return query.limit(limit)
