@@ -61,8 +61,8 @@ def pending(
 
     Pending leave requests that the caller can decide on, and approved ones with an `amendment`
     (`kind` is `amendment`), oldest request first. Those with one entry in `approvals` await their
-    second approval. Always current: someone who returns from leave or
-    becomes a manager sees their requests at once.
+    second approval. Always current: someone who returns from leave or becomes a manager sees their
+    requests at once.
     """
     organisation_id = context.caller.organisation_id
     page = leave_lists.assigned(tx, query.page, by=context.caller, now=context.now)
@@ -122,7 +122,8 @@ def approve(tx: Transaction, context: RequestContext, body: Approve) -> LeaveReq
     request = decisions.approve(
         tx, context.id, override_reason=body.override_reason, by=context.caller, now=context.now
     )
-    return leave_values.leave_request_record(request)
+    # An amendment stays open after the first of two approvals.
+    return leave_amendments.record(tx, context.caller.organisation_id, request)
 
 
 @operation(

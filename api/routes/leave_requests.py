@@ -359,12 +359,11 @@ def edit(tx: Transaction, context: RequestContext, body: LeaveRequestChanges) ->
     For the requester, admins and owners, while it is pending or approved. Omitted fields stay
     unchanged. What the change adds is checked, so shorter leave, or another note or cover, is never
     refused for allowance; the approvers are notified. A first of two approvals is void if the
-    change adds leave. Approved leave stays approved. A change of it
-    that only gives days back, or that needs no approval, applies at once; any other becomes an
-    `amendment`, which awaits a decision like a request and replaces an earlier one. Admins and
-    owners change other people's approved leave at once, and with `override_reason` past the
-    allowance and the leave type's notice, length and note. The leave type of a pending request
-    cannot be changed.
+    change adds leave. Approved leave stays approved. A change of it that only gives days back, or
+    that needs no approval, applies at once; any other becomes an `amendment`, which awaits a
+    decision like a request and replaces an earlier one. Admins and owners change other people's
+    approved leave at once, and with `override_reason` past the allowance and the leave type's
+    notice, length and note. The leave type of a pending request cannot be changed.
     """
     changes = body.sent()
     request = leave_requests.edit(

@@ -125,6 +125,28 @@ def test_an_edit_that_adds_days_asks_the_first_approver_again(world: World) -> N
     assert to_decide(world.card(EVE)) == []
 
 
+def test_a_change_of_approved_leave_shows_its_first_approval(world: World) -> None:
+    second_by(world, world.people[EVE].id)
+    request = world.a_request()
+    world.press(GRACE, ids.APPROVE)
+    world.press(EVE, ids.APPROVE)
+    longer = {"end_date": LAST_DAY + timedelta(days=2)}
+    world.change(leave_requests.edit, request.id, longer, by=ADA)
+
+    world.press(GRACE, ids.AMENDMENT_APPROVE)
+
+    buttons = [button.action_id for button in world.card(GRACE).buttons]
+    assert buttons == [ids.AMENDMENT_DECLINE]
+    assert "Approved by you, waiting for Eve Elsewhere" in world.card(GRACE).visible_text
+    assert "waiting for your approval" in world.slack.dm(EVE)[-1].visible_text
+    assert world.slack.dm(ADA)[-1].text.startswith(
+        "Approved by Grace Hopper, waiting for Eve Elsewhere. Until then, your leave stays as it "
+        "is."
+    )
+    world.press(EVE, ids.AMENDMENT_APPROVE, world.slack.dm(EVE)[-1])
+    assert world.request().end_date == LAST_DAY + timedelta(days=2)
+
+
 @pytest.mark.usefixtures("admin")
 def test_any_admin_gives_a_second_approval_on_home(world: World) -> None:
     second_by(world, "admins")
