@@ -97,6 +97,7 @@ class EffectTotalsRecord(TypedDict):
     days_before: float
     days_after: float
     rerouted: int
+    closures: Annotated[int, Field(description="People whose leave of closures would change.")]
     api_keys: Annotated[int, Field(description="Those that would stop working.")]
     calendar_feeds: Annotated[int, Field(description="Those that would stop working.")]
     reports: Annotated[int, Field(description="People whose manager would be archived.")]
@@ -172,6 +173,7 @@ def shown(config: OrganisationConfig, changes: Effects) -> EffectsRecord:
             "days_before": days_of(sum(effect.before.total_half_days for effect in leave)),
             "days_after": days_of(sum(map(_half_days_after, leave))),
             "rerouted": len(changes.reassigned),
+            "closures": len({each.user.id for each in changes.closed if each.before != each.after}),
             "api_keys": changes.api_keys,
             "calendar_feeds": changes.calendar_feeds,
             "reports": len(changes.reports),

@@ -62,8 +62,8 @@ EVENTS: Final[Mapping[DeliveryEvent, tuple[str, str]]] = {
     ),
     "leave_request.approved": (
         "Leave was approved",
-        "By an approver, or immediately if the leave type needs no approval. Sent once, after the "
-        "last approval, if it needs two.",
+        "By an approver, or immediately if the leave type needs no approval or a closure booked "
+        "it. Sent once, after the last approval, if it needs two.",
     ),
     "leave_request.declined": (
         "Leave was declined",
@@ -71,7 +71,8 @@ EVENTS: Final[Mapping[DeliveryEvent, tuple[str, str]]] = {
     ),
     "leave_request.cancelled": (
         "Leave was cancelled",
-        "By the requester, an admin or an owner, or because the requester was archived.",
+        "By the requester, an admin or an owner, because the requester was archived, or because "
+        "the closure that booked it was changed or deleted.",
     ),
     "leave_request.amendment_requested": (
         "A change of approved leave was requested",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Any
 
 import pytest
@@ -102,3 +103,14 @@ def test_a_closure_that_is_over_is_refused(
 
     assert refused.status_code == 422
     assert [error["code"] for error in refused.json()["errors"]] == ["past_days"]
+
+
+def test_a_dry_run_of_a_persons_change_counts_their_leave_of_closures(
+    client: Client, database: Database, acme: Acme, key: str
+) -> None:
+    ada = a_person(database, acme, end_date=date(2026, 12, 1))
+    client.post(CLOSURES, key, json=christmas(database, acme))
+
+    effects = client.patch(f"/api/v1/users/{ada.id}?dry_run=true", key, json={"end_date": None})
+
+    assert effects.json()["totals"]["closures"] == 1

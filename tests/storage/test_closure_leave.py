@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, date, datetime
 from functools import partial
 from typing import Any
@@ -46,23 +47,22 @@ from tests.builders import (
     dry_run,
     type_id,
 )
-from tests.refusals import at_once
+from tests.refusals import overlapping
 from tests.storage.test_measurements import counted
 from tests.storage.test_people_import import bring_in
 
 THURSDAY, FRIDAY = date(2026, 12, 24), date(2027, 1, 1)
+CHRISTMAS: dict[str, Any] = {
+    "name": "Christmas closure",
+    "start_date": THURSDAY,
+    "end_date": FRIDAY,
+}
 WEEK_OF_ITS = datetime(2026, 12, 29, 9, tzinfo=UTC)
 
 
 def closed(database: Database, acme: Acme, *, now: datetime = NOW, **fields: Any) -> Closure:
-    """A closure from 24 December 2026 to 1 January 2027; at that time Olive owns the company."""
-    settings: dict[str, Any] = {
-        "name": "Christmas closure",
-        "leave_type_id": type_id(database, acme),
-        "start_date": THURSDAY,
-        "end_date": FRIDAY,
-        **fields,
-    }
+    """A closure from 24 December 2026 to 1 January 2027, for everyone."""
+    settings = CHRISTMAS | {"leave_type_id": type_id(database, acme)} | fields
     return acme.write(closures.create, settings, now=now)
 
 
@@ -437,12 +437,7 @@ def test_colleagues_cannot_see_who_was_skipped_or_works(database: Database, acme
 def test_a_dry_run_lists_each_person_and_changes_nothing(database: Database, acme: Acme) -> None:
     ada = a_person(database, acme, leave_allowance_half_days=6)
     grace = a_person(database, acme, first_name="Grace")
-    settings = {
-        "name": "Christmas closure",
-        "leave_type_id": type_id(database, acme),
-        "start_date": THURSDAY,
-        "end_date": FRIDAY,
-    }
+    settings = CHRISTMAS | {"leave_type_id": type_id(database, acme)}
 
     overdrawn = dry_run(database, closures.create, settings, by=acme.caller, now=NOW)
     skipped = dry_run(
@@ -476,8 +471,29 @@ def test_each_leave_is_audited_and_sent_to_webhooks_as_created_and_approved(
     assert entries[0].changes["status"] == {"before": "pending", "after": "approved"}
 
 
-def test_of_a_closure_and_a_persons_own_request_at_once_no_day_is_booked_twice(
-    database: Database, acme: Acme
+WHOLE = [("2026-12-24", "2026-12-31", 4)]
+AROUND = [("2026-12-24", "2026-12-24", 1), ("2026-12-31", "2026-12-31", 1)]
+
+
+def both_ways(database: Database, acme: Acme, own: Callable[..., Any], is_first: bool) -> list[str]:
+    """A closure and a step of own leave, of which the second begins before the first commits."""
+    settings = CHRISTMAS | {"leave_type_id": type_id(database, acme)}
+    close = partial(closures.create, settings=settings, by=acme.caller, now=NOW)
+    first, second = (own, close) if is_first else (close, own)
+    return overlapping(database, first, lambda: database.write_now(second))
+
+
+@pytest.mark.parametrize(
+    ("is_first", "codes", "booked"),
+    [(True, [], AROUND), (False, ["overlapping_leave"], WHOLE)],
+    ids=["request first", "closure first"],
+)
+def test_of_a_closure_and_a_request_at_once_the_later_one_sees_the_other(
+    database: Database,
+    acme: Acme,
+    is_first: bool,
+    codes: list[str],
+    booked: list[tuple[str, str, float]],
 ) -> None:
     ada = a_person(database, acme)
     draft = Draft(
@@ -485,33 +501,22 @@ def test_of_a_closure_and_a_persons_own_request_at_once_no_day_is_booked_twice(
         start_date=date(2026, 12, 29),
         end_date=date(2026, 12, 30),
     )
-    by = caller_for(acme, ada)
+    own = partial(leave_requests.submit, draft=draft, by=caller_for(acme, ada), now=NOW)
 
-    codes = at_once(
-        partial(closed, database, acme),
-        partial(database.write_now, leave_requests.submit, draft=draft, by=by, now=NOW),
-    )
-
-    booked = days_of(leave_of(database, acme, ada))
-    whole = [("2026-12-24", "2026-12-31", 4)]
-    around = [("2026-12-24", "2026-12-24", 1), ("2026-12-31", "2026-12-31", 1)]
-    assert (codes, booked) in ((["overlapping_leave"], whole), ([], around))
+    assert both_ways(database, acme, own, is_first) == codes
+    assert days_of(leave_of(database, acme, ada)) == booked
 
 
+@pytest.mark.parametrize("is_first", [True, False], ids=["cancellation first", "closure first"])
 def test_of_a_closure_and_a_cancellation_at_once_every_day_is_booked(
-    database: Database, acme: Acme
+    database: Database, acme: Acme, is_first: bool
 ) -> None:
     ada = a_person(database, acme)
-    own = approved_leave(database, acme, ada, date(2026, 12, 29), date(2026, 12, 30))
+    leave = approved_leave(database, acme, ada, date(2026, 12, 29), date(2026, 12, 30))
+    by = caller_for(acme, ada)
+    own = partial(leave_requests.cancel, request_id=leave.id, by=by, now=NOW)
 
-    codes = at_once(
-        partial(closed, database, acme),
-        partial(
-            database.write_now, leave_requests.cancel, own.id, by=caller_for(acme, ada), now=NOW
-        ),
-    )
-
-    assert codes == []
+    assert both_ways(database, acme, own, is_first) == []
     assert sum(each.total_half_days for each in leave_of(database, acme, ada)) == 8
 
 
