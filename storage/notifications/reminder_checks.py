@@ -66,7 +66,8 @@ def escalate(
         assigned[row.leave_request_id].add(row.user_id)
     added = {
         request.id: next_level(
-            seconds.get(request.id) or chains.get(request.user_id, []), assigned[request.id]
+            seconds[request.id] if request.id in seconds else chains.get(request.user_id, []),
+            assigned[request.id],
         )
         for request in requests
     }

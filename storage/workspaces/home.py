@@ -32,7 +32,7 @@ from storage.notifications import time_credit_cards
 from storage.notifications.time_credit_cards import TimeCreditCard
 from storage.outbox import organisation_config
 from storage.outbox.organisation_config import OrganisationConfig
-from storage.people import colleagues, people_rows
+from storage.people import approvers, colleagues, people_rows
 from storage.people.colleagues import ColleagueOff
 from storage.rules import counted_days, second_approvals
 from storage.rules.lifecycle import CancelEffect
@@ -236,8 +236,8 @@ def _items(
     user_ids |= {request.cover_user_id for request in page.items if request.cover_user_id}
     awaiting = [each for each in page.items if second_approvals.is_awaited(each)]
     user_ids |= {each.first_approver_id for each in awaiting if each.first_approver_id}
-    user_ids |= {each.second_approver_id for each in awaiting if each.second_approver_id}
     names = people_rows.names(tx, config.organisation.id, user_ids)
+    seconds = approvers.second_of(tx, config.organisation.id, awaiting, today=today)
     amendments = leave_amendments.of_requests(tx, config.organisation.id, page.items)
     items = [
         Item(
@@ -250,9 +250,14 @@ def _items(
             first_approver_name=names[request.first_approver_id]
             if request in awaiting and request.first_approver_id
             else None,
-            second_approver_name=names.get(request.second_approver_id or "")
-            if request in awaiting
-            else None,
+            second_approver_name=next(
+                (
+                    user.name
+                    for user in seconds.get(request.id, ())
+                    if user.id == request.second_approver_id
+                ),
+                None,
+            ),
         )
         for request in page.items
     ]

@@ -162,6 +162,20 @@ def test_any_admin_gives_a_second_approval_on_home(world: World) -> None:
     assert world.request().status == "approved"
 
 
+@pytest.mark.usefixtures("admin")
+@pytest.mark.parametrize("named", [ADA, GRACE])
+def test_home_and_the_message_name_no_second_approver_who_cannot_give_it(
+    world: World, named: str
+) -> None:
+    second_by(world, world.people[named].id)
+    world.a_request()
+    world.press(GRACE, ids.APPROVE)
+
+    shown = [world.home(ADA).visible_text, world.own_message(ADA).visible_text]
+
+    assert all("Approved by Grace Hopper, waiting for an admin" in text for text in shown)
+
+
 def test_a_reminder_goes_to_the_second_approver(world: World) -> None:
     second_by(world, world.people[EVE].id)
     world.a_request()
