@@ -13,9 +13,10 @@ from peewee import Select
 from storage.base.event_values import NotificationEvent
 from storage.base.leave_values import TimeCredit
 from storage.base.values import Caller
-from storage.db.compiled import Param, any_of, compiled
+from storage.db.compiled import Engine, Param, any_of, compiled, compiled_per_engine
 from storage.db.database import Transaction
 from storage.db.tables import NotificationRow, TimeCreditCardRow
+from storage.outbox.leased_queue import skip_locked
 from storage.outbox.notification_outbox import (
     NOTIFICATIONS,
     REMINDER,
@@ -174,13 +175,17 @@ def _cards(organisation_id: Param[str], credit_ids: Param[list[str]]) -> Select:
     return sent.union(queued)
 
 
-@compiled
-def _unclaimed(organisation_id: Param[str], credit_ids: Param[list[str]]) -> Select:
-    """Credit and person of queued cards that no process has begun to send."""
-    return NotificationRow.select(NotificationRow.time_credit_id, NotificationRow.user_id).where(
+@compiled_per_engine
+def _unclaimed(engine: Engine, organisation_id: Param[str], credit_ids: Param[list[str]]) -> Select:
+    """Credit and person of queued cards that no process has begun to send, locked.
+
+    So no process begins before this change is committed, and sends what was before it.
+    """
+    query = NotificationRow.select(NotificationRow.time_credit_id, NotificationRow.user_id).where(
         NotificationRow.organisation_id == organisation_id,
         any_of(NotificationRow.time_credit_id, credit_ids),
         NotificationRow.kind == "time_credit_card",
         NotificationRow.status == "pending",
         NotificationRow.claim_id.is_null(),
     )
+    return skip_locked(query, engine)

@@ -426,6 +426,7 @@ def test_an_approver_who_is_linked_later_gets_the_cards(world: World) -> None:
     assert decides(world.card(OWNER)) == ["Approve", "Decline"]
 
 
+@pytest.mark.both_engines
 def test_many_changes_of_people_queue_each_card_once(world: World) -> None:
     earnable(world)
     claim(world)
