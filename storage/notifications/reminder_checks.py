@@ -206,7 +206,12 @@ def _check(
     requests = {reminder.request_id: reminder.request for reminder in pending}
     assigned = approvers.of_requests(tx, organisation_id, requests.values(), today=today)
     counts: dict[str, int] = dict(
-        tx.all(_counts, organisation_id=organisation_id, user_ids=sorted(approvers_by_id))
+        tx.all(
+            _counts,
+            organisation_id=organisation_id,
+            user_ids=sorted(approvers_by_id),
+            today=today.isoformat(),
+        )
     )
     busy = {approver_id for approver_id, count in counts.items() if count > MAX_SINGLE}
     first_day = min(local_day(reminder.asked_at, "UTC") for reminder in pending)
@@ -355,14 +360,21 @@ def _due(
 
 
 @compiled
-def _counts(organisation_id: Param[str], user_ids: Param[list[str]]) -> Select:
-    """How many pending requests are assigned to each of these people, counted up to a limit."""
+def _counts(organisation_id: Param[str], user_ids: Param[list[str]], today: Param[str]) -> Select:
+    """How many pending requests are assigned to each of these people, counted up to a limit.
+
+    Who has the card of leave that others approve second is not asked.
+    """
+    awaits_them = LeaveRequestRow.first_approver_id.is_null() | approval_rule.is_second_approver(
+        UserRow, LeaveRequestRow, today
+    )
     # Not a join, which SQLite may begin with all leave of the organisation.
     is_undecided = fn.EXISTS(
         LeaveRequestRow.select(LeaveRequestRow.id).where(
             LeaveRequestRow.organisation_id == ReminderRow.organisation_id,
             LeaveRequestRow.id == ReminderRow.leave_request_id,
             rows.is_undecided(LeaveRequestRow),
+            ReminderRow.is_next_step | awaits_them,
         )
     )
     assigned = (

@@ -187,6 +187,43 @@ def test_a_reminder_goes_to_the_second_approver(world: World) -> None:
 
 
 @pytest.mark.usefixtures("admin")
+@pytest.mark.both_engines
+def test_what_awaits_others_does_not_make_a_first_approver_busy(world: World) -> None:
+    """More than five open requests would be reminded of in a daily summary."""
+    second_by(world, "admins")
+    world.link()
+    for week in range(7):
+        day = world.clock().date() + timedelta(days=63 + 7 * week)
+        world.submit_over_rest(start_date=day, end_date=day)
+    world.deliver()
+    for card in world.cards(GRACE)[:6]:
+        world.press(GRACE, ids.APPROVE, card)
+
+    run_jobs(world, TUESDAY)
+
+    assert reminded(world, GRACE) == 1
+
+
+def test_a_late_click_of_a_first_approver_repairs_their_card(world: World) -> None:
+    second_by(world, world.people[EVE].id)
+    world.a_request()
+    world.click(HEDY, ids.DECLINE)
+    form = world.slack.open_modal(HEDY)
+    world.click(GRACE, ids.APPROVE)
+
+    world.click(HEDY, ids.APPROVE)
+    shown = world.card(HEDY)
+    declined = world.slack.submit(HEDY, form, {})
+
+    assert to_decide(shown) == []
+    assert "You no longer need to decide" in shown.visible_text
+    assert declined.errors == {}
+    assert [each.text for each in world.slack.ephemerals] == ["This request isn't yours to decide."]
+    assert "This request isn't yours to decide." in str(declined.body)
+    assert world.request().status == "pending"
+
+
+@pytest.mark.usefixtures("admin")
 def test_an_admin_sets_a_second_approval_in_the_form(world: World) -> None:
     listed = settings(world, ADMIN, NAME)
     form = choose(world, ADMIN, listed, f"{NAME}.menu", f"edit {world.leave_type('annual')}")
