@@ -49,7 +49,7 @@ async def approve(interaction: Interaction) -> None:
             by=by,
             interaction=interaction,
         )
-    except (InvalidTransition, SecondApprovalAwaited) as refusal:
+    except (InvalidTransition, NotYourApproval, SecondApprovalAwaited) as refusal:
         await _stale(interaction, clicked, by, refusal)
         return
     except OverlappingLeave as refusal:
@@ -93,7 +93,13 @@ async def approve_anyway(interaction: Interaction) -> None:
             now=interaction.now,
             is_pending_only=True,
         )
-    except (InvalidTransition, NotYourApproval, OverrideNotAllowed, OverlappingLeave) as refusal:
+    except (
+        InvalidTransition,
+        NotYourApproval,
+        SecondApprovalAwaited,
+        OverrideNotAllowed,
+        OverlappingLeave,
+    ) as refusal:
         await interaction.tell(errors.not_approvable(refusal))
     await interaction.ack()
     if is_on_card:
@@ -117,7 +123,7 @@ async def ask_reason(interaction: Interaction) -> None:
 
 
 async def decline_with_reason(interaction: Interaction) -> None:
-    """Decline; replace the form with a sentence if the request is no longer pending.
+    """Decline; replace the form with a sentence if others, or no one, decide by now.
 
     Other errors are shown at the reason field (listening.py).
     """
@@ -139,7 +145,7 @@ async def decline_with_reason(interaction: Interaction) -> None:
             by=by,
             interaction=interaction,
         )
-    except InvalidTransition as refusal:
+    except (InvalidTransition, NotYourApproval) as refusal:
         await interaction.tell(errors.sentence(refusal))
     await interaction.ack()
     await _refresh(interaction, clicked, by)
