@@ -145,10 +145,14 @@ def exceeded(
         _lock(tx, config.organisation.id, refusing)
     groups = _Groups(tx, config, limits, min(halves), max(halves))
     leave = groups.leave(tx, excluded_user_id=user.id)
+    # Limits of the same group share its count.
+    attendances: dict[object, Attendance] = {}
     found: list[LimitExcess] = []
     for limit in limits:
-        attendance = groups.attendance(limit, leave)
-        excesses = attendance.excesses(limit, groups.pattern(limit, user.id), halves)
+        group = (limit.department_id, limit.user_ids)
+        if group not in attendances:
+            attendances[group] = groups.attendance(limit, leave)
+        excesses = attendances[group].excesses(limit, groups.pattern(limit, user.id), halves)
         found += [LimitExcess(limit=limit, excess=excess) for excess in excesses[:_MAX_NAMED]]
     found.sort(key=lambda each: each.limit.enforcement != "block")
     return found[:_MAX_FOUND]

@@ -9,7 +9,7 @@ from typing import Final, Literal
 
 from peewee import Update
 
-from storage.admin import allowances, closures, departments, organisations, people
+from storage.admin import absence_limits, allowances, closures, departments, organisations, people
 from storage.admin.organisations import NewOrganisation
 from storage.base.errors import InvalidInput, NotFound, Unauthenticated
 from storage.base.leave_values import HalfDay, LeaveRequest
@@ -85,6 +85,7 @@ def fill(tx: Transaction, *, now: datetime) -> DemoOrganisation:
         with suppress(InvalidInput):
             _request(tx, planned, staff, by=by, now=now)
     _close(tx, by=by, now=now)
+    _limit_absences(tx, by=by, now=now)
     demo = _find(tx, now)
     if demo is None:
         raise NotFound("organisation")
@@ -196,6 +197,19 @@ def _close(tx: Transaction, *, by: Caller, now: datetime) -> None:
         "end_date": date(year, 12, 31),
     }
     closures.create(tx, closure, by=by, now=now)
+
+
+def _limit_absences(tx: Transaction, *, by: Caller, now: datetime) -> None:
+    """A warning where more than two of Engineering would be away."""
+    config = organisation_config.of_organisation(tx, by.organisation_id)
+    [engineering] = [each for each in config.departments.values() if each.name == "Engineering"]
+    limit = {
+        "name": "Engineering",
+        "department_id": engineering.id,
+        "max_away": 2,
+        "enforcement": "warn",
+    }
+    absence_limits.create(tx, limit, by=by, now=now)
 
 
 def _make_key(tx: Transaction, person: User, by: Caller, now: datetime) -> None:
