@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 
 from peewee import Select, Update, fn
@@ -27,6 +27,8 @@ from storage.outbox.leased_queue import skip_locked
 from storage.outbox.organisation_config import OrganisationConfig
 from storage.people import approval_rule, approvers
 
+# The wait before it is checked again whether an approver can decide.
+_UNREACHABLE_WAIT: Final = timedelta(days=1)
 _CREDIT: Final = "credit_"
 
 
@@ -64,10 +66,13 @@ def run(tx: Transaction, organisation_id: str, *, now: datetime, limit: int = BA
         if each.credit.status == "pending" and approval_rule.is_reachable(each.approver)
     ]
     for each in due:
-        if each not in pending:
+        if each.credit.status != "pending":
             _reschedule(tx, organisation_id, each, each.sent, None)
         elif not config.is_in_slack:
             _reschedule(tx, organisation_id, each, each.sent, now + IDLE_WAIT)
+        elif each not in pending:
+            # Who was deactivated may be reactivated.
+            _reschedule(tx, organisation_id, each, each.sent, now + _UNREACHABLE_WAIT)
     if pending and config.is_in_slack:
         _check(tx, config, pending, now)
     return len(due)

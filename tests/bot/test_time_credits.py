@@ -368,6 +368,20 @@ def test_an_escalated_claim_is_decided_by_an_approver_of_the_next_level(world: W
     assert credits_of(world)[0].status == "approved"
 
 
+def test_an_approver_who_comes_back_is_reminded_again(world: World) -> None:
+    earnable(world)
+    world.write(people.update, world.people[ADA].id, {"manager_id": world.people[EVE].id})
+    claim(world)
+    world.change(people_status.deactivate, world.people[EVE].id)
+    run_jobs(world, TUESDAY)
+    assert reminded(world, EVE) == 0
+
+    world.change(people_status.reactivate, world.people[EVE].id)
+    run_jobs(world, TUESDAY + timedelta(days=2))
+
+    assert reminded(world, EVE) == 1
+
+
 @pytest.mark.both_engines
 def test_two_processes_remind_once(world: World) -> None:
     earnable(world)
