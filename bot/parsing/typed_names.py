@@ -17,8 +17,8 @@ from storage.base.values import User
 
 # In all languages for everyone: people use these words in both.
 _HOME_OFFICE: Final = (
-    r"home[ -]?office(?:[ -](?:days?|tage?))?|wfh|(?:work(?:ing)? )?from home|home[ -]?working"
-    r"|work(?:ing)? at home|work(?:ing)? remote(?:ly)?|remote(?:ly)? work(?:ing)?"
+    r"home[ -]?office(?:[ -](?:days?|tage?))?|wfh|(?:work(?:ing|ed)? )?from home|home[ -]?working"
+    r"|work(?:ing|ed)? at home|work(?:ing|ed)? remote(?:ly)?|remote(?:ly)? work(?:ing)?"
     r"|tele[ -]?(?:work(?:ing)?|arbeit(?:en)?)|telecommut(?:e|ing)|mobile working"
     r"|mobil(?:e[ns]?)?[ -]?arbeit(?:en)?|von (?:zu ?hause|daheim)(?: aus)?"
 )
@@ -26,7 +26,10 @@ _TYPED_HOME_OFFICE: Final = re.compile(rf"(?<!\S)(?:{_HOME_OFFICE})(?=$|[\s,;.!?
 _NAMED_HOME_OFFICE: Final = re.compile(rf"\b(?:{_HOME_OFFICE}|remote)\b")
 # Words that mean nothing beside home office, and much elsewhere: "I work on Friday".
 HOME_OFFICE_FILLERS: Final = frozenset(
-    ("work", "working", "do", "doing", "arbeite", "arbeiten", "mach", "mache")
+    (
+        *("work", "working", "worked", "do", "doing"),
+        *("arbeite", "arbeiten", "gearbeitet", "habe", "mach", "mache"),
+    )
 )
 
 _KEYS: Final = str.maketrans("‐‑‒–—−’‘", "------''")  # what keyboards make of - and '

@@ -15,8 +15,10 @@ from bot.parsing.typed_leave import ParsingContext
 from bot.parsing.typed_terms import Day, Problem, Unclear, words_of
 
 # In all languages for everyone, as subcommands are; the word says in which language the rest is.
+# Who worked from home asks for no time in lieu.
 _WORKED: Final = re.compile(
-    r"(?:(?:i|i've|i have) )?(?P<en>worked)(?:\s|$)|(?:(?:ich )?habe )?(?P<de>gearbeitet)(?:\s|$)",
+    r"(?:(?:(?:i|i've|i have) )?(?P<en>worked)|(?:(?:ich )?habe )?(?P<de>gearbeitet))(?:\s|$)"
+    r"(?!(?:(?:from|at) home|remote(?:ly)?|von (?:zu ?hause|daheim)|(?:im )?home[ -]?office)\b)",
     re.IGNORECASE,
 )
 # The longest day: "on the 14th of november 2026".

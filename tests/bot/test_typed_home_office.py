@@ -41,6 +41,9 @@ def typed(text: str, *types: LeaveType, language: str = "en") -> ParsedLeave:
         ("ich mache am Freitag Home-Office", "de", date(2026, 6, 5)),
         ("arbeite morgen von zu Hause aus", "de", date(2026, 6, 2)),
         ("mobiles Arbeiten am Freitag", "de", date(2026, 6, 5)),
+        ("worked from home yesterday", "en", date(2026, 5, 31)),
+        ("I worked remotely yesterday", "en", date(2026, 5, 31)),
+        ("habe gestern von zu Hause gearbeitet", "de", date(2026, 5, 31)),
     ],
 )
 def test_home_office_means_the_type_that_is_called_so(

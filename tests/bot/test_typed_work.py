@@ -85,6 +85,8 @@ def test_only_these_words_begin_it() -> None:
     assert begun == ["en", "de", "en"]
     for other in ("3-7 aug", "workedout", "off sat, worked late", "", "arbeit"):
         assert typed_work.language_of(other) is None
+    for home in ("worked from home mon", "i worked remotely", "gearbeitet von zu Hause"):
+        assert typed_work.language_of(home) is None
 
 
 @given(st.dates(date(2020, 1, 1), date(2035, 12, 31)), st.integers(0, 6))
