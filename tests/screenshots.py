@@ -144,6 +144,11 @@ def admin(camera: Camera) -> None:
         _look_at_a_new_closure(page.get_by_role("dialog"))
         camera.take(page, "closure-effects")
         page.get_by_role("button", name="Close all").click()
+        _press(page, "Absence limits")
+        camera.take(page, "limits")
+        _look_at_a_new_limit(page.get_by_role("dialog"))
+        camera.take(page, "limit-effects")
+        page.get_by_role("button", name="Close all").click()
         _press(page, "People")
         camera.take(page, "people")
         page.get_by_role("button", name="Close all").click()
@@ -190,6 +195,14 @@ def _look_at_a_new_closure(dialog: Locator) -> None:
     dialog.get_by_label("Leave type").select_option(label="Annual leave")
     dialog.get_by_role("button", name="Add", exact=True).click()
     expect(dialog).to_contain_text("people get leave")
+
+
+def _look_at_a_new_limit(dialog: Locator) -> None:
+    dialog.get_by_role("button", name="Add an absence limit").click()
+    dialog.get_by_label("Name").fill("Everyone")
+    dialog.get_by_label("At most so many are away").fill("0")
+    dialog.get_by_role("button", name="Add", exact=True).click()
+    expect(dialog).to_contain_text("would have been refused")
 
 
 def german(camera: Camera) -> None:

@@ -232,7 +232,10 @@ def count_refused(
             pattern=groups.pattern(limit, row.user_id),
             start_date=rows.day(row.start_date),
             counted_halves=row.counted_halves,
-            may_be_refused=config.leave_types[row.leave_type_id].requires_approval,
+            # Closures, and admins with a reason, book past limits.
+            may_be_refused=config.leave_types[row.leave_type_id].requires_approval
+            and row.closure_id is None
+            and row.override_reason is None,
         )
         for row in sorted(
             groups.leave(tx, most=_MAX_REQUESTS), key=lambda row: (row.created_at, row.id)
@@ -503,6 +506,8 @@ def _leave(
         leave.start_date,
         leave.counted_halves,
         leave.created_at,
+        leave.closure_id,
+        leave.override_reason,
     ).where(
         leave.organisation_id == organisation_id,
         leave.end_date >= first_day,

@@ -178,18 +178,22 @@ def test_a_dry_run_counts_the_requests_that_a_limit_would_have_refused(team: Tea
     for name in "AB":
         team.ask(name, date(2026, 6, 5))
     team.ask("C", **team.draft(date(2026, 6, 5), code="sick"))
+    for_c = {"user_id": team.people["C"].id, "override_reason": "Wedding"}
+    team.ask("C", date(2026, 6, 8), key=team.admin_key, **for_c)
     team.ask("D", date(2026, 6, 5))
     body = {"name": "Support", "department_id": team.department.id, "max_away": 2}
+    nobody = {"name": "Monday", "max_away": 0, "from": "2026-06-08"}
+    path = "/api/v1/absence-limits?dry_run=true"
+    overridden = team.client.post(path, team.admin_key, json=nobody).json()["totals"]
 
     block, warn = (
-        team.client.post(
-            "/api/v1/absence-limits?dry_run=true",
-            team.admin_key,
-            json=body | {"enforcement": enforcement},
-        ).json()["totals"]
+        team.client.post(path, team.admin_key, json=body | {"enforcement": enforcement}).json()[
+            "totals"
+        ]
         for enforcement in ("block", "warn")
     )
 
+    assert overridden["refused"] == 0
     assert (block["refused"], block["warned"]) == (1, 0)
     assert (warn["refused"], warn["warned"]) == (0, 1)
     assert team.client.get("/api/v1/absence-limits", team.admin_key).json()["data"] == []
