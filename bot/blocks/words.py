@@ -25,6 +25,7 @@ from storage.base.leave_values import HalfDay
 from storage.calendars.absences import MAX_ELSEWHERE
 from storage.people.colleagues import ColleagueOff
 from storage.rules import holiday_calendar
+from storage.rules.leave_years import LeaveYear
 
 _MAX_NAMES: Final = 5
 _MAX_DAYS_NAMED: Final = 4
@@ -58,6 +59,15 @@ def day(value: date) -> str:
 def plain_day(value: date) -> str:
     """``3 August 2026``."""
     return format_date(value, gettext("d MMMM y"), locale=language.locale())
+
+
+def leave_year(year: LeaveYear) -> str:
+    """``2026``, or ``1 April 2026 to 31 March 2027``."""
+    if "/" not in year.name:
+        return year.name
+    return gettext(
+        "{first} to {last}", first=plain_day(year.first_day), last=plain_day(year.last_day)
+    )
 
 
 def short_day(value: date) -> str:
@@ -198,6 +208,16 @@ def names(people: Sequence[str], most: int = _MAX_NAMES) -> str:
     return format_list(shown, locale=language.locale()) if shown else ""
 
 
+def awaiting(approver_names: Sequence[str], *, awaits_reader: bool) -> str:
+    """Who has to decide, the reader first: ``Awaiting you and Hedy``."""
+    # The object of the sentence: in German, "dich".
+    reader = [gettext("you")] if awaits_reader else []
+    approvers = [*reader, *(layout.cut(name, layout.MAX_NAME) for name in approver_names)]
+    if not approvers:
+        return gettext("Awaiting a decision")
+    return gettext("Awaiting {names}", names=names(approvers))
+
+
 # Ten names with types and dates fit in a section.
 _MAX_NAME_ELSEWHERE: Final = 35
 
@@ -270,13 +290,23 @@ def _one_day(shown: str, start: HalfDay | None, end: HalfDay | None) -> str:
 def colleagues_off(shown: Sequence[ColleagueOff], count: int, pending: int = 0) -> list[str]:
     """A heading, a line for each, and the number of the ``count`` that is not shown.
 
-    ``pending`` is the number of pending requests, which are shown without names.
+    ``pending`` is the number of their pending requests, which are told without names.
     """
     more = count - len(shown)
-    rest = [ngettext("… and {count} more", "… and {count} more", more)] if more > 0 else []
+    lines = [f"• {colleague_off(colleague)}" for colleague in shown]
+    if more > 0:
+        lines.append(ngettext("… and {count} more", "… and {count} more", more))
+    if lines:
+        lines.insert(0, gettext("Also off:"))
     if pending > 0:
-        rest.append("• " + ngettext("{count} pending request", "{count} pending requests", pending))
-    return [gettext("Also off:"), *(f"• {colleague_off(colleague)}" for colleague in shown), *rest]
+        lines.append(
+            ngettext(
+                "{count} request of a colleague for these days is pending.",
+                "{count} requests of colleagues for these days are pending.",
+                pending,
+            )
+        )
+    return lines
 
 
 def first_colleague_off(shown: Sequence[ColleagueOff], count: int) -> str:

@@ -60,10 +60,9 @@ def balance(balances: Sequence[Balance], today: date) -> Message:
     lines = [] if balance.on == today else [gettext("On {day}:", day=words.day(balance.on))]
     lines += [
         gettext(
-            "*{left} left* in the leave year {first} to {last}",
+            "*{left} left* in the leave year {year}",
             left=_days(balance.remaining_half_days),
-            first=words.day(balance.year.first_day),
-            last=words.day(balance.year.last_day),
+            year=words.leave_year(balance.year),
         ),
         gettext(
             "Allowance: {entitled}. Approved: {approved}. Pending: {waiting}.",

@@ -191,9 +191,7 @@ def _pending_state(card: ApprovalCard) -> str:
     if card.first_approver_name is not None:
         return _second_state(card, card.first_approver_name)
     request = card.request
-    names = [layout.cut(name, layout.MAX_NAME) for name in card.awaited_names]
-    awaiting = gettext("Awaiting {names}", names=words.names(names))
-    sentence = awaiting if names else gettext("Awaiting a decision")
+    sentence = words.awaiting(card.awaited_names, awaits_reader=card.awaits_viewer)
     if request.status == "pending" and request.version > 1:
         when = words.moment(request.updated_at, card.timezone)
         return gettext("{sentence}. Updated {when}", sentence=sentence, when=when)

@@ -108,9 +108,7 @@ def state(card: TimeCreditCard) -> str:
     by = card.decided_by_name and layout.cut(card.decided_by_name, layout.MAX_NAME)
     match credit.status:
         case "pending":
-            names = [layout.cut(name, layout.MAX_NAME) for name in card.awaited_names]
-            awaiting = gettext("Awaiting {names}", names=words.names(names))
-            return awaiting if names else gettext("Awaiting a decision")
+            return words.awaiting(card.awaited_names, awaits_reader=card.awaits_viewer)
         case "cancelled":
             return gettext("Cancelled")
         case "approved":

@@ -351,8 +351,7 @@ def _balance_lines(balance: Balance) -> list[str]:
 def _small_print(balance: Balance) -> list[str]:
     sentences = []
     if "/" in balance.year.name:
-        year = words.span(balance.year.first_day, balance.year.last_day)
-        sentences.append(gettext("Leave year: {year}.", year=year))
+        sentences.append(gettext("Leave year: {year}.", year=words.leave_year(balance.year)))
     if balance.lapsing_half_days > 0 and balance.lapsing_after is not None:
         sentences.append(
             gettext(

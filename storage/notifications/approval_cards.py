@@ -166,24 +166,24 @@ class CardCover:
 class ApprovalCard:
     """A request as one person may see it.
 
-    ``awaited_names`` are the approvers of a pending request or an open amendment. ``may_decide``:
-    whether the viewer could approve or decline it now; ``may_reverse``: whether they could reverse
-    the decision. ``balances`` has the leave years of a pending or approved request, oldest first,
-    unless its type does not deduct. ``colleagues``: at most ten, by first day, of
-    ``colleagues_count``. With an open amendment, both are about the proposed leave.
-    ``timezone`` is the viewer's. ``cancelled_by_name`` is None unless a person cancelled it;
-    ``cancelled_because`` is what else they did that cancelled it.
-    ``recorded_by_name`` and ``has_objected`` are about leave recorded for the requester.
-    ``cancel_effect``: what cancelling it does; None if the viewer is not its requester, or if they
-    cannot cancel it.
-    ``can_be_interrupted``: whether to offer that sick leave, or another such type, replaces days.
-    ``told`` is what the viewer may know of leave that was approved at once, ``told_names`` are the
-    approvers who were told of it. ``next_end`` of the viewer's own sick leave is its last day if it
-    goes on. ``strength`` of the requester's department, and ``over_limits``, where it exceeds
-    absence limits, are of requests and amendments that await a decision.
-    ``first_approver_name`` is set while the second approval is awaited, ``second_approver_name``
-    too if a person gives it, not any admin. ``may_decline`` and ``may_take_back``: the viewer gave
-    the first approval, and may still decline or take the approval back.
+    ``awaited_names`` are the approvers of a pending request or an open amendment, without the
+    viewer; ``awaits_viewer``: whether the viewer is one of them. ``may_decide``: whether the viewer
+    could approve or decline it now; ``may_reverse``: whether they could reverse the decision.
+    ``balances`` has the leave years of a pending or approved request, oldest first, unless its type
+    does not deduct. ``colleagues``: at most ten, by first day, of ``colleagues_count``. With an
+    open amendment, both are about the proposed leave. ``timezone`` is the viewer's.
+    ``cancelled_by_name`` is None unless a person cancelled it; ``cancelled_because`` is what else
+    they did that cancelled it. ``recorded_by_name`` and ``has_objected`` are about leave recorded
+    for the requester. ``cancel_effect``: what cancelling it does; None if the viewer is not its
+    requester, or if they cannot cancel it. ``can_be_interrupted``: whether to offer that sick
+    leave, or another such type, replaces days. ``told`` is what the viewer may know of leave that
+    was approved at once, ``told_names`` are the approvers who were told of it. ``next_end`` of the
+    viewer's own sick leave is its last day if it goes on. ``strength`` of the requester's
+    department, and ``over_limits``, where it exceeds absence limits, are of requests and amendments
+    that await a decision. ``first_approver_name`` is set while the second approval is awaited,
+    ``second_approver_name`` too if a person gives it, not any admin. ``may_decline`` and
+    ``may_take_back``: the viewer gave the first approval, and may still decline or take the
+    approval back.
     """
 
     request: LeaveRequest
@@ -192,6 +192,7 @@ class ApprovalCard:
     leave_type: LeaveType
     decided_by_name: str | None
     awaited_names: tuple[str, ...]
+    awaits_viewer: bool
     may_decide: bool
     may_reverse: bool
     balances: tuple[YearBalance, ...]
@@ -305,7 +306,8 @@ def cards(
         viewer=requester,
         leave_type=config.leave_types[request.leave_type_id],
         decided_by_name=name_of(request.decided_by),
-        awaited_names=tuple(approver.name for approver in pending_approvers),
+        awaited_names=(),
+        awaits_viewer=False,
         may_decide=False,
         may_reverse=False,
         balances=leave_balances.around_request(
@@ -335,6 +337,8 @@ def cards(
         found[viewer.id] = replace(
             shared,
             viewer=viewer,
+            awaited_names=tuple(each.name for each in pending_approvers if each.id != viewer.id),
+            awaits_viewer=any(each.id == viewer.id for each in pending_approvers),
             may_decide=_may_decide(tx, organisation_id, request, viewer, pending_approvers, today),
             may_reverse=is_reversible and _may_reverse(tx, organisation_id, request, viewer, today),
             may_decline=second_approvals.may_decline(request, viewer.id),

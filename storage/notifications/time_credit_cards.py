@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 
@@ -25,7 +25,8 @@ class TimeCreditCard:
     """A time credit as one person may see it.
 
     ``expires_on`` is the last day on which its days can be taken. ``awaited_names`` are the
-    approvers of a pending one. ``timezone`` is the viewer's.
+    approvers of a pending one, without the viewer; ``awaits_viewer``: whether the viewer is one of
+    them. ``timezone`` is the viewer's.
     """
 
     credit: TimeCredit
@@ -35,6 +36,7 @@ class TimeCreditCard:
     expires_on: date | None
     decided_by_name: str | None
     awaited_names: tuple[str, ...]
+    awaits_viewer: bool
     may_decide: bool
     timezone: str
 
@@ -71,7 +73,6 @@ def _card(
     people: Mapping[str, User],
     viewer: User,
     *,
-    awaited_names: Iterable[str] = (),
     may_decide: bool = False,
 ) -> TimeCreditCard:
     claimer = people[credit.user_id]
@@ -83,7 +84,8 @@ def _card(
         allowance=config.allowances[credit.allowance_id],
         expires_on=leave_balances.usable_until(config, claimer, credit),
         decided_by_name=None if decided_by is None else decided_by.name,
-        awaited_names=tuple(awaited_names),
+        awaited_names=(),
+        awaits_viewer=False,
         may_decide=may_decide,
         timezone=viewer.timezone or config.organisation.timezone,
     )
@@ -111,7 +113,6 @@ def _cards(
         credit,
         people,
         people[credit.user_id],
-        awaited_names=[approver.name for approver in awaited],
     )
     awaited_ids = {approver.id for approver in awaited}
     return {
@@ -119,6 +120,8 @@ def _cards(
             shared,
             viewer=viewer,
             timezone=viewer.timezone or config.organisation.timezone,
+            awaited_names=tuple(each.name for each in awaited if each.id != viewer.id),
+            awaits_viewer=viewer.id in awaited_ids,
             may_decide=credit.status == "pending"
             and viewer.id != credit.user_id
             and approval_rule.is_reachable(viewer)

@@ -532,7 +532,9 @@ class English:
                 if english in forms(message.string) or not re.search(r"[a-z]{2}", literal(english)):
                     continue
                 between = re.split(r"\{\w*\}", english)
-                pattern = ".*?".join(map(re.escape, between))
+                # The letter of a leave type is one: "Gearbeitet am" is not "{letter} am".
+                wildcard = "." if "{letter}" in english else ".*?"
+                pattern = wildcard.join(map(re.escape, between))
                 self._longest[english] = max(between, key=len)
                 self._whole[re.compile(pattern, re.DOTALL)] = english
                 if len(re.findall(r"[A-Za-z]{2,}", literal(english))) >= 3:

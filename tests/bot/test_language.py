@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import date
+from datetime import date, timedelta
 from string import Formatter
 from typing import Any, Final
 
@@ -12,6 +12,7 @@ import pytest
 from bot.base import ids, language
 from bot.base.language import gettext, ngettext, using_locale
 from bot.blocks import words
+from storage.rules.leave_years import LeaveYear
 from tests import catalogues
 from tests.bot.world import GRACE, HEDY, World
 
@@ -131,3 +132,44 @@ def test_days_with_commas_are_separated_by_semicolons() -> None:
         "en-GB": "Sat 9 January, Sun 10 January, Sat 16 January",
         "de-DE": "Sa, 9. Januar; So, 10. Januar; Sa, 16. Januar",
     }
+
+
+@pytest.mark.parametrize(
+    ("locale", "names", "awaits_reader", "shown"),
+    [
+        ("en-GB", ["Hedy"], True, "Awaiting you and Hedy"),
+        ("en-GB", ["Hedy"], False, "Awaiting Hedy"),
+        ("en-GB", [], True, "Awaiting you"),
+        ("en-GB", [], False, "Awaiting a decision"),
+        ("de-DE", ["Hedy", "Olive"], True, "Wartet auf dich, Hedy und Olive"),
+    ],
+)
+def test_approvers_read_that_leave_awaits_them(
+    locale: str, names: list[str], *, awaits_reader: bool, shown: str
+) -> None:
+    with using_locale(locale):
+        assert words.awaiting(names, awaits_reader=awaits_reader) == shown
+
+
+@pytest.mark.parametrize(
+    ("locale", "month", "shown"),
+    [
+        ("en-GB", 1, "2026"),
+        ("en-GB", 4, "1 April 2026 to 31 March 2027"),
+        ("de-DE", 4, "1. April 2026 bis 31. März 2027"),
+    ],
+)
+def test_a_leave_year_is_its_calendar_year_or_its_days(locale: str, month: int, shown: str) -> None:
+    first = date(2026, month, 1)
+    last = first.replace(year=2027) - timedelta(days=1)
+
+    with using_locale(locale):
+        assert words.leave_year(LeaveYear(first_day=first, last_day=last)) == shown
+
+
+def test_pending_requests_of_colleagues_are_told_without_a_heading_above_them() -> None:
+    assert words.colleagues_off([], 0, 1) == ["1 request of a colleague for these days is pending."]
+    with using_locale("de-DE"):
+        assert words.colleagues_off([], 0, 2) == [
+            "Für diese Tage sind 2 Anträge aus dem Team offen."
+        ]

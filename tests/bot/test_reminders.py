@@ -262,7 +262,7 @@ def test_an_unanswered_request_escalates_to_the_next_level(
 
     (card,) = world.cards("UOWNER")
     assert before == []
-    assert "Awaiting Grace Hopper, Hedy Lamarr and Olive Owner" in card.visible_text
+    assert "Awaiting you, Grace Hopper and Hedy Lamarr" in card.visible_text
     assert "Olive Owner" in world.cards(GRACE)[0].visible_text
     assert reminded(world, GRACE) == 3
     assert world.audited("leave_request.next_step_asked") == 1

@@ -67,7 +67,7 @@ def test_a_request_reaches_every_approver_and_its_owner(world: World) -> None:
         "Approve",
         "Decline",
         "Note: Wedding <!here> & party",
-        "Awaiting Grace Hopper and Hedy Lamarr",
+        "Awaiting you and Hedy Lamarr",
     ]
     assert [(button.text, button.style, button.value) for button in card.buttons] == [
         ("Approve", "primary", world.request().id),

@@ -166,6 +166,7 @@ def approval_cards(draw: st.DrawFn) -> ApprovalCard:
         leave_type=leave_type(draw(name)),
         decided_by_name=draw(st.none() | name),
         awaited_names=tuple(draw(st.lists(name, max_size=50))),
+        awaits_viewer=draw(st.booleans()),
         may_decide=is_undecided and draw(st.booleans()),
         may_reverse=status in ("approved", "declined") and draw(st.booleans()),
         balances=tuple(draw(st.lists(year, max_size=3))),

@@ -34,7 +34,7 @@ def test_balance_shows_the_remaining_days_and_their_parts(world: World) -> None:
     approved(world, ADA, start_date=_day("2026-07-06"), end_date=_day("2026-07-06"))
 
     assert reply(world, "Balance").text == (
-        "*21 days left* in the leave year Thu 1 January 2026 to Thu 31 December 2026\n"
+        "*21 days left* in the leave year 2026\n"
         "Allowance: 25 days. Approved: 1 day. Pending: 3 days."
     )
 
