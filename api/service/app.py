@@ -45,7 +45,7 @@ from api.routes import (
 from api.routes import metrics as metrics_route
 from api.service.request_middleware import RequestMiddleware
 from api.wallchart import wallchart_endpoint, wallchart_requests
-from api.website import welcome
+from api.website import error_pages, welcome
 from api.website.welcome import Website
 from storage.db.database import Database
 
@@ -131,7 +131,10 @@ def application(
     application = Starlette(
         routes=routes,
         middleware=[Middleware(RequestMiddleware, settings.base_url, **options)],
-        exception_handlers=exception_handlers(settings.base_url),
+        exception_handlers={
+            kind: error_pages.for_browsers(handler)
+            for kind, handler in exception_handlers(settings.base_url).items()
+        },
         lifespan=lifespan,
     )
     # A path with an extra slash is a 404, not a redirect.

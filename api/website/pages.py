@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import gzip
 import hashlib
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
@@ -171,6 +171,16 @@ def page(
     for file in files:
         text = text.replace(f"{{{file.name}}}", f"{address}/{_asset(file).version}/{file.name}")
     return asset_of(f"{text}\n</html>\n".encode(), "text/html; charset=utf-8")
+
+
+def unkept_response(asset: Asset, status: int, headers: Mapping[str, str]) -> Response:
+    """A page about an error, which no one keeps."""
+    return Response(
+        asset.content,
+        status,
+        {**_HEADERS, "Cache-Control": "no-store", **headers},
+        asset.media_type,
+    )
 
 
 def asset_response(request: Request, asset: Asset, *, is_immutable: bool = False) -> Response:

@@ -32,7 +32,7 @@ from storage.base.environment import is_email_contact
 
 _TEXTS: Final = STATIC / "website"
 _HEADER: Final = (
-    '<header><a class="brand" href=".">'
+    '<header><a class="brand" href="{home}">'
     '<img src="{icon.svg}" alt="" width="32" height="32">Hiatus</a></header>'
 )
 # Links of the welcome page that only some deployments have.
@@ -51,7 +51,7 @@ class _Language:
 
 
 # English comes first: it is for everyone whose language is missing.
-_LANGUAGES: Final = {
+LANGUAGES: Final = {
     "en": _Language(
         lang="en-GB",
         titles={"welcome": "Hiatus: leave management in Slack", "privacy": "Privacy – Hiatus"},
@@ -112,30 +112,42 @@ def routes(website: Website, base_url: str) -> list[Route]:
 
 async def _response(request: Request, name: str, website: Website) -> Response:
     """The page in the language that the browser prefers."""
-    language = preferred(request.headers.get("accept-language", ""), (*_LANGUAGES,))
+    language = preferred(request.headers.get("accept-language", ""), (*LANGUAGES,))
     response = asset_response(request, await run_in_threadpool(_page, name, language, website))
-    response.headers["Content-Language"] = _LANGUAGES[language].lang
+    response.headers["Content-Language"] = LANGUAGES[language].lang
     response.headers["Vary"] = "Accept-Encoding, Accept-Language"
     return response
 
 
 @lru_cache(maxsize=8)
 def _page(name: str, language: str, website: Website) -> Asset:
-    words = _LANGUAGES[language]
+    words = LANGUAGES[language]
     text = (_TEXTS / f"{name}.{language}.html").read_text(encoding="utf-8")
     text = text.replace("{command}", html.escape(website.command))
     if not website.can_install:
         text = _INSTALLATION.sub("", text)
     if not website.has_playground:
         text = _PLAYGROUND.sub("", text)
-    links = "".join(f'<a href="{address}">{label}</a>\n' for address, label in words.links.items())
+    return framed(words.titles[name], text, language, website)
+
+
+def framed(title: str, content: str, language: str, website: Website, *, root: str = "") -> Asset:
+    """A page with what all have at the top and bottom.
+
+    ``root`` leads from the page to the welcome page, such as ``../``.
+    """
+    words = LANGUAGES[language]
+    links = "".join(
+        f'<a href="{root}{address}">{label}</a>\n' for address, label in words.links.items()
+    )
+    header = _HEADER.replace("{home}", root or ".")
     return page(
-        words.titles[name],
-        address="docs/assets",
+        title,
+        address=f"{root}docs/assets",
         files=(ICON, WEBSITE_STYLE),
         lang=words.lang,
         head='<link rel="stylesheet" href="{website.css}">',
-        body=f"{_HEADER}\n{text}<footer>\n{_contact(words, website)}{links}</footer>",
+        body=f"{header}\n{content}<footer>\n{_contact(words, website)}{links}</footer>",
     )
 
 

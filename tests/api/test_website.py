@@ -230,3 +230,60 @@ def test_log_lines_have_the_route_and_no_query(client: Client) -> None:
 
     assert [entry["route"] for entry in entries] == paths
     assert "secret" not in str(entries)
+
+
+BROWSER = {"Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"}
+
+
+@pytest.mark.parametrize(
+    ("language", "title"), [("en", "This page doesn’t exist"), ("de", "Diese Seite gibt es nicht")]
+)
+@pytest.mark.parametrize("path", ["/nothing", "/docs/nothing/", "/cal/a/b%2Fc", "/apix"])
+def test_a_browser_is_shown_a_page_where_there_is_none(
+    client: Client, path: str, language: str, title: str
+) -> None:
+    page = client.get(path, headers={**BROWSER, "Accept-Language": language})
+
+    assert page.status_code == 404
+    assert page.headers["Content-Type"] == "text/html; charset=utf-8"
+    assert page.headers["Cache-Control"] == "no-store"
+    assert page.headers["Referrer-Policy"] == "no-referrer"
+    assert "default-src 'none'" in page.headers["Content-Security-Policy"]
+    assert page.headers["Vary"] == "Accept, Accept-Language"
+    assert f"<h1>{title}</h1>" in page.text
+    assert f'<html lang="{page.headers["Content-Language"]}">' in page.text
+    found = addresses(page)
+    assert "https://hiatus.test/" in found
+    assert {client.get(address).status_code for address in found} == {200}
+
+
+def test_a_browser_below_the_path_of_a_proxy_finds_the_home_page(client: Client) -> None:
+    page = client.get("/nothing/here", headers=BROWSER)
+
+    assert 'class="button" href="../"' in page.text
+
+
+def test_a_browser_that_may_not_send_there_is_told_in_words(client: Client) -> None:
+    page = client.post("/docs", headers={**BROWSER, "Accept-Language": "de"})
+
+    assert (page.status_code, page.headers["Allow"]) == (405, "GET, HEAD, OPTIONS")
+    assert "<h1>Hier gibt es nichts zu sehen</h1>" in page.text
+
+
+@pytest.mark.parametrize(
+    ("path", "accept"),
+    [
+        ("/nothing", "*/*"),
+        ("/nothing", "application/json"),
+        ("/nothing", "application/problem+json, text/html;q=0.5"),
+        ("/api", BROWSER["Accept"]),
+        ("/api/v1/nothing", BROWSER["Accept"]),
+    ],
+)
+def test_programs_and_the_api_get_a_problem_where_there_is_nothing(
+    client: Client, path: str, accept: str
+) -> None:
+    refused = client.get(path, headers={"Accept": accept})
+
+    assert refused.headers["Content-Type"] == "application/problem+json"
+    assert (refused.status_code, refused.json()["code"]) == (404, "not_found")

@@ -1,0 +1,92 @@
+"""What browsers see at addresses that do not exist or are not for them; programs get JSON.
+
+Addresses below `/api` always answer in JSON.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Final
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import ExceptionHandler
+
+from api.base.content_negotiation import preferred, prefers_html
+from api.website.pages import Asset, unkept_response
+from api.website.welcome import LANGUAGES, Website, framed
+
+# Title, explanation and link, by language and status.
+_TEXTS: Final = {
+    "en": {
+        404: (
+            "This page doesn’t exist",
+            "Check the address for typing mistakes. A link to a calendar stops working when it is "
+            "removed or regenerated.",
+            "Go to the home page",
+        ),
+        405: (
+            "There is nothing to see here",
+            "Only programs use this address.",
+            "Go to the home page",
+        ),
+    },
+    "de": {
+        404: (
+            "Diese Seite gibt es nicht",
+            "Prüfe die Adresse auf Tippfehler. Ein Link zu einem Kalender funktioniert nicht mehr, "
+            "wenn er entfernt oder erneuert wurde.",
+            "Zur Startseite",
+        ),
+        405: (
+            "Hier gibt es nichts zu sehen",
+            "Nur Programme nutzen diese Adresse.",
+            "Zur Startseite",
+        ),
+    },
+}
+
+
+def for_browsers(handler: ExceptionHandler) -> ExceptionHandler:
+    """The handler, with a page in place of a problem where a browser asks for one."""
+
+    async def handled(request: Request, error: Exception) -> Response:
+        response: Response = await handler(request, error)  # type: ignore[misc, arg-type]
+        if response.status_code not in _TEXTS["en"] or not _is_for_people(request):
+            return response
+        language = preferred(request.headers.get("accept-language", ""), (*_TEXTS,))
+        page = _page(response.status_code, language, _root_of(request))
+        headers = {
+            "Content-Language": LANGUAGES[language].lang,
+            "Vary": "Accept, Accept-Language",
+        }
+        if "allow" in response.headers:
+            headers["Allow"] = response.headers["allow"]
+        return unkept_response(page, response.status_code, headers)
+
+    return handled
+
+
+def _is_for_people(request: Request) -> bool:
+    is_api = f"{request.url.path}/".startswith("/api/")
+    return not is_api and prefers_html(request.headers.get("accept", ""))
+
+
+def _root_of(request: Request) -> str:
+    """The way from the address to the welcome page: Hiatus may be below a proxy's path."""
+    sent: bytes = request.scope.get("raw_path") or request.scope["path"].encode()
+    # Beyond the first folder ".." changes nothing.
+    return "../" * min(sent.count(b"/") - 1, 16)
+
+
+@lru_cache(maxsize=64)
+def _page(status: int, language: str, root: str) -> Asset:
+    title, explanation, link = _TEXTS[language][status]
+    return framed(
+        f"{title} – Hiatus",
+        f"<main>\n<h1>{title}</h1>\n<p>{explanation}</p>\n"
+        f'<p class="actions"><a class="button" href="{root or "."}">{link}</a></p>\n</main>\n',
+        language,
+        Website(),
+        root=root,
+    )
