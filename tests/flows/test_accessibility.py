@@ -82,6 +82,26 @@ def test_the_wallchart_is_accessible(page: Page, server: Server) -> None:
     assert is_as_wide_as_the_screen(page)
 
 
+@pytest.mark.parametrize("locale", ["en-GB", "de-DE"])
+def test_a_narrow_wallchart_opens_at_today_and_is_scrolled_freely(
+    browser: Browser, server: Server, locale: str
+) -> None:
+    context = browser.new_context(viewport={"width": 380, "height": 800}, locale=locale)
+    page = context.new_page()
+    page.set_default_timeout(PATIENCE_MS)
+    page.goto(f"{wallchart_of(server)}?scope=org")
+    page.wait_for_timeout(TRANSITION_MS)
+
+    today = page.locator("thead .today").bounding_box()
+    assert today is not None
+    assert 0 <= today["x"] <= 380 - today["width"]
+    assert page.evaluate("[scrollX, scrollY]") == [0, 0]
+    page.evaluate("document.querySelector('.chart').scrollLeft = 0")
+    page.wait_for_timeout(TRANSITION_MS)
+    assert page.evaluate("document.querySelector('.chart').scrollLeft") == 0
+    context.close()
+
+
 def test_the_page_of_a_display_link_is_accessible(page: Page, server: Server) -> None:
     api_key = re.findall(r"hiatus_sk_live_\w+", server.printed())[0]
     link = server.client(api_key).post("/api/v1/display-links", json={"name": "Kitchen"}).json()
@@ -111,6 +131,24 @@ def test_the_error_pages_of_the_wallchart_are_accessible(
 
     page.get_by_role("link", name="This month").click()
     page.wait_for_selector("table")
+    context.close()
+
+
+@pytest.mark.parametrize(("scheme", "width"), SCREENS)
+def test_the_page_in_place_of_a_missing_one_is_accessible(
+    browser: Browser, server: Server, scheme: Scheme, width: int
+) -> None:
+    context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme)
+    page = context.new_page()
+    page.set_default_timeout(PATIENCE_MS)
+
+    page.goto(f"{server.url}/no/such/page")
+    assert "exist" in page.get_by_role("heading", level=1).inner_text()
+    assert violations(page) == []
+    assert is_as_wide_as_the_screen(page)
+
+    page.get_by_role("link", name="Go to the home page").click()
+    page.wait_for_url(f"{server.url}/")
     context.close()
 
 
