@@ -18,6 +18,7 @@ from storage.notifications.slack_messages import PostedMessage
 from storage.outbox import organisation_config
 from storage.outbox.organisation_config import OrganisationConfig
 from storage.people import approval_rule, approvers, people_rows
+from storage.people.approvers import MAX_APPROVERS
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -128,12 +129,16 @@ def _cards(
             and (
                 viewer.id in awaited_ids
                 or viewer.role in ("admin", "owner")
-                or time_credit_lists.is_approver(
-                    tx,
-                    credit,
-                    organisation_id=organisation_id,
-                    user_id=viewer.id,
-                    today=today,
+                # Else these are all approvers.
+                or (
+                    len(awaited) >= MAX_APPROVERS
+                    and time_credit_lists.is_approver(
+                        tx,
+                        credit,
+                        organisation_id=organisation_id,
+                        user_id=viewer.id,
+                        today=today,
+                    )
                 )
             ),
         )
