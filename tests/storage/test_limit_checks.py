@@ -13,7 +13,7 @@ from storage.base.leave_values import LeaveRequest
 from storage.base.values import User
 from storage.db.database import Database
 from storage.db.pages import PageOf
-from storage.leave import leave_requests, previews
+from storage.leave import decisions, interruptions, leave_requests, previews
 from storage.leave.drafts import Draft
 from tests.builders import (
     NOW,
@@ -171,6 +171,41 @@ def test_approved_leave_that_is_lengthened_is_checked_for_the_new_days(
 
     assert amended.amendment_id is not None
     assert refused.value.day == "2026-08-04"
+
+
+def test_an_approver_may_approve_an_amendment_that_exceeds_a_limit(
+    database: Database, acme: Acme
+) -> None:
+    ada = a_person(database, acme)
+    leave = approved_leave(database, acme, ada, start_date=MONDAY, end_date=MONDAY)
+    amended = lengthened(database, acme, leave, ada)
+    limited(acme, max_away=0)
+
+    approved = acme.write(decisions.approve, amended.id)
+
+    assert approved.end_date == TUESDAY
+
+
+def test_days_of_an_absence_that_other_leave_replaces_are_not_added(
+    database: Database, acme: Acme
+) -> None:
+    care = a_leave_type(database, acme, name="Care", may_interrupt=True)
+    home = a_leave_type(database, acme, name="Home office", is_away=False)
+    ada = a_person(database, acme)
+    away = approved_leave(database, acme, ada, start_date=MONDAY, end_date=MONDAY)
+    draft = Draft(leave_type_id=home.id, start_date=TUESDAY, end_date=TUESDAY)
+    by = caller_for(acme, ada)
+    at_home = database.write_now(leave_requests.submit, by=by, draft=draft, now=NOW)
+    acme.write(decisions.approve, at_home.id)
+    limited(acme, max_away=0)
+
+    def interrupted(leave: LeaveRequest) -> None:
+        part = Draft(leave_type_id=care.id, start_date=leave.start_date, end_date=leave.end_date)
+        acme.write(interruptions.interrupt, leave.id, part)
+
+    with pytest.raises(AbsenceLimitExceeded):
+        interrupted(at_home)
+    interrupted(away)
 
 
 def test_deleting_a_department_deletes_its_limits(database: Database, acme: Acme) -> None:
