@@ -171,7 +171,7 @@ def test_an_approval_from_home_refreshes_every_card(world: World) -> None:
     world.submit_over_rest(HEDY, leave_type_id=sick, start_date=FIRST_DAY, end_date=FIRST_DAY)
     world.a_request(ADA, note="Wedding <!here>")
     home = opened(world, GRACE)
-    card = world.card(GRACE).visible_text.partition("\nNote")[0]
+    card = world.card(GRACE).visible_text.partition("\nTeam of")[0]
     assert card.splitlines()[2:4] == [
         "25 → 22 days left in 2026",
         "Also off: Hedy Lamarr: Mon 3 August 2026 (Away)",
