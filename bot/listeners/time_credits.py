@@ -22,7 +22,7 @@ from bot.parsing.typed_work import ParsedWork
 from bot.views import decline, time_credit_form, typed_problems
 from bot.views.time_credit_form import WORKED_ON, FilledClaim
 from storage.base.allowance_values import Allowance
-from storage.base.errors import DomainError, OwnRequest
+from storage.base.errors import DomainError, InsufficientRole, OwnRequest
 from storage.base.values import Caller
 from storage.db.database import Transaction
 from storage.leave import time_credit_lists, time_credits
@@ -116,9 +116,15 @@ async def cancel(interaction: Interaction) -> None:
     by = await listening.acknowledged(interaction)
     credit_id = interaction.value
     await interaction.write_or_tell(
-        errors.sentence, time_credits.cancel, credit_id, by=by, now=interaction.now
+        _not_cancelled, time_credits.cancel, credit_id, by=by, now=interaction.now
     )
     await _show_again(interaction, _clicked(interaction), credit_id, by)
+
+
+def _not_cancelled(refusal: DomainError) -> str:
+    """Buttons cancel pending claims only: the click was late if it takes an admin by now."""
+    is_late = isinstance(refusal, InsufficientRole)
+    return errors.sentence(TimeCreditDecided("approved") if is_late else refusal)
 
 
 async def approve(interaction: Interaction) -> None:

@@ -133,6 +133,20 @@ def test_a_stale_click_says_what_happened_and_repairs_the_card(world: World) -> 
     assert credits_of(world)[0].status == "approved"
 
 
+def test_cancelling_a_claim_that_was_just_approved_says_that_it_was_decided(world: World) -> None:
+    earnable(world)
+    claim(world)
+    (credit,) = credits_of(world)
+    world.write(time_credits.approve, credit.id, by=GRACE)
+
+    world.click(ADA, ids.TIME_CREDIT_CANCEL, world.own_message(ADA))
+
+    (told,) = world.slack.ephemerals
+    assert told.text == "This time in lieu was already decided or cancelled."
+    assert "Grace Hopper approved your time in lieu." in world.own_message(ADA).visible_text
+    assert credits_of(world)[0].status == "approved"
+
+
 def test_only_one_of_two_approvers_decides(world: World) -> None:
     earnable(world)
     claim(world)
