@@ -147,6 +147,7 @@ def test_cancelling_a_claim_that_was_just_approved_says_that_it_was_decided(worl
     assert credits_of(world)[0].status == "approved"
 
 
+@pytest.mark.both_engines
 def test_only_one_of_two_approvers_decides(world: World) -> None:
     earnable(world)
     claim(world)
