@@ -97,8 +97,8 @@ def test_its_approver_lists_and_approves_it(case: Case) -> None:
     listed = case.client.get(PENDING, case.grace).json()["data"]
     response = case.decide("approve")
 
-    assert listed == [
-        {**amended, "kind": "amendment"},
+    assert [{**each, "warnings": []} for each in listed] == [
+        {**amended, "kind": "amendment", "warnings": []},
         {**pending.json(), "kind": "request"},
     ]
     assert response.status_code == 200

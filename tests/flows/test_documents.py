@@ -206,6 +206,7 @@ class Shell:
         values: dict[str, Callable[[], Any]] = {
             "<annual allowance id>": lambda: self._get("allowances")["data"][0]["id"],
             "<new allowance id>": lambda: self._get("allowances")["data"][-1]["id"],
+            "<department id>": lambda: self._get("departments")["data"][0]["id"],
             "<leave type id>": lambda: self._get("leave-types")["data"][0]["id"],
             "<request id>": self._pending_request,
             "<user id>": self._user_id,
