@@ -8,7 +8,7 @@ from typing import Final
 
 from starlette.routing import Route
 
-from api.documentation import errors_page, openapi
+from api.documentation import errors_page, navigation, openapi
 from api.http.operations import Operation
 from api.website.pages import (
     FAVICON,
@@ -48,7 +48,7 @@ def routes(
 
     return [
         made_route("/openapi.json", document),
-        made_route("/docs", _reference),
+        made_route("/docs", partial(_reference, operations, others)),
         slash_route("/docs"),
         made_route("/docs/errors", partial(_errors_page, operations)),
         slash_route("/docs/errors"),
@@ -57,18 +57,21 @@ def routes(
     ]
 
 
-def _reference() -> Asset:
+def _reference(
+    operations: Sequence[Operation], others: Mapping[str, Mapping[str, object]]
+) -> Asset:
     return page(
         "Hiatus API",
         address="docs/assets",
         files=_FILES,
         head='<link rel="stylesheet" href="{swagger-ui.css}">\n'
-        '<script src="{swagger-ui-bundle.js}" defer></script>\n'
-        '<script src="{documentation.js}" defer></script>\n' + _STYLED,
+        '<script src="{documentation.js}" defer></script>\n'
+        '<script src="{swagger-ui-bundle.js}" defer></script>\n' + _STYLED,
         # Swagger UI has a main element of its own, in place of this one.
-        body='<div id="reference"><main class="waiting">The reference needs JavaScript. It '
+        body=f'<div class="beside">{navigation.html(operations, others)}\n'
+        '<div id="reference"><main class="waiting">The reference needs JavaScript. It '
         'shows <a href="openapi.json">openapi.json</a>; the error codes are on the '
-        '<a href="docs/errors">errors page</a>.</main></div>',
+        '<a href="docs/errors">errors page</a>.</main></div></div>',
     )
 
 

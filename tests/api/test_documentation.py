@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import re
 from collections.abc import Iterator
+from urllib.parse import unquote
 
 import httpx
 import pytest
@@ -60,6 +61,18 @@ def test_a_page_refers_to_nothing_elsewhere(client: Client, page: str) -> None:
     ] == []
     assert [client.get(address).status_code for address in addresses] == [200] * len(addresses)
     assert re.findall(r"<script(?![^>]* src=)|<style| style=| on[a-z]+=", response.text) == []
+
+
+def test_the_reference_lists_every_operation_below_its_tag(client: Client) -> None:
+    document = client.get("/openapi.json").json()
+    paths = [*document["paths"].values(), *document["webhooks"].values()]
+    described = [operation for methods in paths for operation in methods.values()]
+
+    linked = re.findall(r'<a href="#/([^"]+)/([^"/]+)"', client.get("/docs").text)
+
+    assert sorted((unquote(tag), name) for tag, name in linked) == sorted(
+        (tag, operation["operationId"]) for operation in described for tag in operation["tags"]
+    )
 
 
 @pytest.mark.parametrize("path", [*PAGES, "/openapi.json"])

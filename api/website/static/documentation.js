@@ -7,17 +7,29 @@
   dark.addEventListener("change", followScheme);
   followScheme();
 
+  const navigation = document.querySelector(".operations");
+  const wide = matchMedia("(min-width: 64rem)");
+  const fold = () => { navigation.open = wide.matches; };
+  wide.addEventListener("change", fold);
+  fold();
+
   const place = document.getElementById("reference");
+  // This script comes first, so that the description loads beside Swagger UI.
+  const started = new Promise((resolve) => addEventListener("DOMContentLoaded", resolve));
   const answer = await fetch("openapi.json");
   if (!answer.ok) {
     place.firstElementChild.textContent = `The reference could not be loaded: ${answer.status}.`;
     return;
   }
   const description = await answer.json();
+  await started;
   // The host that served this page, whatever name the service has elsewhere: the policy allows
   // no other.
   const here = new URL(".", location.href).href.replace(/\/$/, "");
   description.servers = [{ url: here, description: "This service." }];
+  // Only what the API is stands above the operations; the rest of the guide is folded.
+  const [introduction, ...chapters] = description.info.description.split(/^(?=## )/m);
+  description.info.description = introduction;
   Object.values(description.components.parameters).forEach(leaveOut);
   for (const path of Object.values(description.paths)) {
     for (const operation of Object.values(path)) {
@@ -25,13 +37,14 @@
     }
   }
   new MutationObserver(complete).observe(place, { childList: true, subtree: true });
-  SwaggerUIBundle({
+  const system = SwaggerUIBundle({
     spec: description,
     domNode: place,
     deepLinking: true,
     defaultModelsExpandDepth: 0,
     displayRequestDuration: true,
-    docExpansion: "list",
+    // Drawing all operations would take seconds; see openFirst.
+    docExpansion: "none",
     filter: true,
     persistAuthorization: false,
     plugins: [accessible],
@@ -41,16 +54,57 @@
     syntaxHighlight: { theme: "obsidian" },
     validatorUrl: null,
   });
+  navigation.addEventListener("click", (event) => {
+    const link = event.target.closest("a");
+    if (link) {
+      event.preventDefault();
+      open(decodeURIComponent(link.hash));
+      fold();
+    }
+  });
+
+  // Shows an operation by its address, such as "#/Users/users.create".
+  function open(address) {
+    const [tag, id] = address.slice(2).split("/");
+    system.layoutActions.show(["operations-tag", tag], true);
+    system.layoutActions.show(["operations", tag, id], true);
+    // Once they are drawn. Swagger UI escapes what is special in a selector.
+    setTimeout(() => {
+      const shown = `operations-${tag.replaceAll(" ", "_")}-${id}`;
+      const operation = [...place.querySelectorAll(".opblock")]
+        .find((each) => each.id.replaceAll("\\", "") === shown);
+      if (operation) {
+        operation.scrollIntoView();
+        operation.querySelector(".opblock-summary-control").focus({ preventScroll: true });
+      }
+    });
+  }
 
   // What Swagger UI lacks for keyboards and screen readers; tests/flows/test_accessibility.py.
   function accessible({ React }) {
     const element = React.createElement;
     const inside = (role, label) => (Original) => (props) =>
       element("div", { role, "aria-label": label }, element(Original, props));
+    const withGuide = (Original, { getComponent }) => (props) =>
+      element("div", { role: "region", "aria-label": "Guide" },
+        element(Original, props),
+        element("details", { className: "guide" },
+          element("summary", null,
+            element("h2", null, "Guide: first steps, errors and more")),
+          element("div", { className: "info" },
+            element(getComponent("Markdown", true), { source: chapters.join("") }))));
+    // Of the tags, the first one is open.
+    const openFirst = (Original) => (props) => {
+      const docExpansion = props.tag === description.tags[0].name ? "list" : "none";
+      return element(Original, {
+        ...props, getConfigs: () => ({ ...props.getConfigs(), docExpansion }),
+      });
+    };
     return {
       fn: { opsFilter: search },
       wrapComponents: {
-        InfoContainer: inside("region", "Guide"),
+        InfoContainer: withGuide,
+        OperationTag: openFirst,
         AuthorizeBtnContainer: inside("region", "Authorization"),
         FilterContainer: inside("search", "Operations"),
         // The path of an operation is inside the button that opens it, which may not have a link.
@@ -88,6 +142,10 @@
     // Long examples scroll.
     set("pre.microlight", "tabindex", () => "0");
     for (const field of place.querySelectorAll(".operation-filter-input")) {
+      if (field.value.trim().length > 1) {
+        // What was found is shown.
+        place.querySelectorAll(".opblock-tag[data-is-open=false]").forEach((tag) => tag.click());
+      }
       field.setAttribute("aria-label", "Search operations");
       field.setAttribute("placeholder", "Search: path, summary or description");
     }
