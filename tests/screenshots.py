@@ -152,6 +152,10 @@ def admin(camera: Camera) -> None:
         _press(page, "People")
         camera.take(page, "people")
         page.get_by_role("button", name="Close all").click()
+        _press(page, "Display links")
+        _add_a_display_link(page.get_by_role("dialog"))
+        camera.take(page, "display-links")
+        page.get_by_role("button", name="Close all").click()
         _press(page, "API keys")
         _create_a_key(page.get_by_role("dialog"))
         camera.take(page, "api-key")
@@ -184,6 +188,13 @@ def _create_a_key(dialog: Locator) -> None:
     dialog.get_by_label("leave:read").check()
     dialog.get_by_role("button", name="Create", exact=True).click()
     expect(dialog).to_contain_text("You won't see it again")
+
+
+def _add_a_display_link(dialog: Locator) -> None:
+    dialog.get_by_role("button", name="Add a display link").click()
+    dialog.get_by_label("Name").fill("Kitchen")
+    dialog.get_by_role("button", name="Add", exact=True).click()
+    expect(dialog).to_contain_text("Kitchen")
 
 
 def _look_at_a_new_closure(dialog: Locator) -> None:
