@@ -18,7 +18,7 @@ from storage.base.errors import AbsenceLimitExceeded, FieldError, Sentence, Shor
 from storage.base.leave_values import AbsenceLimit, LeaveRequest, LeaveType
 from storage.base.values import Employment, EmploymentPeriod, EmploymentRecord, User
 from storage.db import locks, rows
-from storage.db.compiled import Param, any_of, compiled
+from storage.db.compiled import Engine, Param, any_of, compiled, compiled_per_engine
 from storage.db.database import Row, Transaction
 from storage.db.tables import AbsenceLimitRow, LeaveRequestRow, UserRow
 from storage.outbox.organisation_config import OrganisationConfig
@@ -251,7 +251,21 @@ def _active(tx: Transaction, organisation_id: str) -> list[AbsenceLimit]:
 
 def _lock(tx: Transaction, organisation_id: str, limit_ids: list[str]) -> None:
     if limit_ids and tx.engine == "postgresql":
-        tx.select(AbsenceLimitRow, locks.ROW, organisation_id=organisation_id, id=limit_ids)
+        tx.all(_locked, organisation_id=organisation_id, limit_ids=limit_ids)
+
+
+@compiled_per_engine
+def _locked(engine: Engine, organisation_id: Param[str], limit_ids: Param[list[str]]) -> Select:
+    # Always in the same order, to avoid deadlocks.
+    query = (
+        AbsenceLimitRow.select(AbsenceLimitRow.id)
+        .where(
+            AbsenceLimitRow.organisation_id == organisation_id,
+            any_of(AbsenceLimitRow.id, limit_ids),
+        )
+        .order_by(AbsenceLimitRow.id)
+    )
+    return locks.locked(query, engine)
 
 
 def _concerns(limit: AbsenceLimit, user: User, days: Iterable[date]) -> bool:
