@@ -44,6 +44,7 @@ _RULES = (
     "not_half_days",
     "out_of_range",
     "person_archived",
+    "required",
     "unknown_allowance",
     "unknown_emoji",
     "unknown_user",

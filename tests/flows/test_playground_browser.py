@@ -169,7 +169,7 @@ def test_an_admin_adds_a_person_and_sees_the_effects_of_another_manager(page: Pa
     expect(dialog).to_contain_text("Find someone to edit")
     dialog.get_by_role("button", name="Close", exact=True).last.click()
     who.get_by_role("tab", name="Hiatus").click()
-    expect(who.get_by_role("button", name="Approve")).to_be_visible()
+    expect(who.get_by_role("button", name="Approve: Amir Rahimi")).to_be_visible()
 
 
 def test_leave_is_cancelled_on_the_home_tab_after_confirmation(page: Page) -> None:
