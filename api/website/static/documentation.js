@@ -63,7 +63,7 @@
     }
   });
 
-  // Shows an operation by its address, such as "#/Users/users.create".
+  // Shows an operation by its address, such as "#/Webhooks/webhooks.create".
   function open(address) {
     const [tag, id] = address.slice(2).split("/");
     system.layoutActions.show(["operations-tag", tag], true);
