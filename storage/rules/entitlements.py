@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from fractions import Fraction
+from functools import lru_cache
 from itertools import pairwise
 from math import ceil, floor
 from typing import Final, Literal
@@ -264,13 +265,15 @@ def _by_days(grants: Sequence[Grant], first_day: date, last_day: date, year: Lea
 
 def _months_touched(year: LeaveYear, first_day: date, last_day: date) -> list[date]:
     """The first days of the months of the leave year in which any of the days lies."""
+    return [month for month, end in _months_of(year) if month <= last_day and end >= first_day]
+
+
+@lru_cache(maxsize=1_000)
+def _months_of(year: LeaveYear) -> tuple[tuple[date, date], ...]:
+    """The first and last day of each month of the leave year."""
     months = [months_after(year.first_day, count) for count in range(_MONTHS)]
     ends = [*(after - _ONE_DAY for after in months[1:]), year.last_day]
-    return [
-        month
-        for month, end in zip(months, ends, strict=True)
-        if month <= last_day and end >= first_day
-    ]
+    return tuple(zip(months, ends, strict=True))
 
 
 def _full_months(first_day: date, last_day: date) -> list[date]:
@@ -288,9 +291,10 @@ def _monthly(
     """What is granted by the start of each month; the last month has the whole year's."""
     months = [max(month, first_day) for month in _months_touched(year, first_day, last_day)]
     granted = []
-    total = Fraction(0)
+    twelfths: Amount = 0
     for month in months:
-        total += Fraction(dated.last_from(grants, month).half_days) / _MONTHS
-        half_days = whole if month == months[-1] else min(ceil(total), whole)
+        twelfths += dated.last_from(grants, month).half_days
+        # Rounded up without fractions: balances of many years and allowances add up often.
+        half_days = whole if month == months[-1] else min(-(-twelfths // _MONTHS), whole)
         granted.append(Granted(first_day=month, half_days=half_days))
     return tuple(granted)

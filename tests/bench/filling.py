@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import psycopg
 
-from storage.admin import absence_limits, allowances, organisation_settings, organisations
+from storage.admin import allowances, organisation_settings, organisations
 from storage.admin.organisations import NewOrganisation
 from storage.base.ids import new_id
 from storage.base.secrets import Secrets
@@ -51,7 +51,6 @@ _BATCH: Final = 10_000
 _MAX_HALF_DAYS: Final = 732
 # Beside that of annual leave.
 OTHER_ALLOWANCES: Final = 4
-_NEVER_AWAY: Final = 1_900
 _LONG_AGO: Final = date(2000, 1, 1)
 
 
@@ -154,9 +153,6 @@ def _organisation(tx: Transaction, number: int, now: datetime) -> _Empty:
     }
     organisation_settings.update(tx, settings, by=by, now=now)
     _grant_monthly(tx, by, now)
-    # Counted for every request, and never reached.
-    for limit in ({"max_away": _NEVER_AWAY}, {"min_present": 1}):
-        absence_limits.create(tx, {"name": "Everyone", **limit}, by=by, now=now)
     types = leave_types.page(tx, PageOf(), by=by).items
     types.sort(key=lambda leave_type: not leave_type.deducts_allowance)
     return _Empty(

@@ -86,7 +86,8 @@ class Pot:
                 if day != FIRST:
                     before = self.per_year[day.year - 1] - ordinary
                     before += sum(lot.half_days for lot in lots if not lot.is_credit)
-                    lots = [lot for lot in lots if lot.is_credit]
+                    # What expires with a year is not of the next one.
+                    lots = [lot for lot in lots if lot.is_credit and lot.until >= day]
                     left = max(before, 0)
                     if self.carried_at_most is not None:
                         left = min(left, self.carried_at_most)
