@@ -157,9 +157,7 @@ def delete(tx: Transaction, limit_id: str, *, by: Caller, now: datetime) -> None
 
 
 def delete_of_department(tx: Transaction, department_id: str, *, by: Caller, now: datetime) -> None:
-    limits = all_of(tx, by.organisation_id)
-    of_department = [limit for limit in limits if limit.department_id == department_id]
-    resources.remove(tx, _LIMITS, of_department, by=by, now=now)
+    resources.remove_of_department(tx, _LIMITS, department_id, by=by, now=now)
 
 
 def _record_effects(

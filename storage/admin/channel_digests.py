@@ -133,10 +133,7 @@ def delete(tx: Transaction, digest_id: str, *, by: Caller, now: datetime) -> Non
 
 
 def delete_of_department(tx: Transaction, department_id: str, *, by: Caller, now: datetime) -> None:
-    digests = [
-        digest for digest in _all(tx, by.organisation_id) if digest.department_id == department_id
-    ]
-    resources.remove(tx, _DIGESTS, digests, by=by, now=now)
+    resources.remove_of_department(tx, _DIGESTS, department_id, by=by, now=now)
 
 
 def retry_own(tx: Transaction, organisation_id: str, *, now: datetime) -> None:

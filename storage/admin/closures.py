@@ -233,9 +233,7 @@ def _booked(
 
 
 def delete_of_department(tx: Transaction, department_id: str, *, by: Caller, now: datetime) -> None:
-    closures = resources.all_of(tx, _CLOSURES, by.organisation_id, MAX_CLOSURES)
-    of_department = [closure for closure in closures if closure.department_id == department_id]
-    resources.remove(tx, _CLOSURES, of_department, by=by, now=now)
+    resources.remove_of_department(tx, _CLOSURES, department_id, by=by, now=now)
 
 
 def _check(

@@ -292,7 +292,8 @@ def delete(tx: Transaction, department_id: str, *, by: Caller, now: datetime) ->
     """Delete a department to which no one belongs today or later, except archived people.
 
     Records of former and archived members lose the department. Where its allowance counted, it
-    becomes their own, so that no balance changes. Its digests and display links are deleted.
+    becomes their own, so that no balance changes. Its digests, display links, absence limits and
+    closures are deleted.
 
     Raises NotFound, InsufficientRole or InUse; then nothing has changed.
     """

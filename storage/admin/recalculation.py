@@ -7,16 +7,16 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime
 from functools import reduce
 from operator import or_
-from typing import Final, Literal
+from typing import Literal
 
 from peewee import Select
 
 from storage.base.leave_values import LeaveEffect, LeaveRequest
 from storage.base.values import Caller, User, local_day
 from storage.db import locks, rows
-from storage.db.compiled import Engine, Expr, Param, any_of, compiled, compiled_per_engine
+from storage.db.compiled import Engine, Expr, Param, compiled_per_engine
 from storage.db.database import Transaction
-from storage.db.tables import LeaveRequestRow, UserRow
+from storage.db.tables import UserRow
 from storage.leave import card_refreshes, leave_amendments, leave_rows
 from storage.outbox import audit, notification_outbox, webhook_outbox
 from storage.outbox.organisation_config import OrganisationConfig
@@ -92,9 +92,6 @@ def total_change_at(
     )
 
 
-_STANDING: Final = ("pending", "approved")
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AffectedPeople:
     """The people whose leave may change, except archived ones: those who match any field.
@@ -154,16 +151,15 @@ def plan_periods(
     if not users or not periods:
         return []
     users_by_id = {user.id: user for user in users}
-    leave = tx.all(
-        _leave_between,
-        organisation_id=config.organisation.id,
-        user_ids=list(users_by_id),
-        first_day=min(first_day for first_day, _ in periods).isoformat(),
-        last_day=max(last_day for _, last_day in periods).isoformat(),
+    leave = leave_rows.standing_between(
+        tx,
+        config.organisation.id,
+        users_by_id,
+        min(first_day for first_day, _ in periods),
+        max(last_day for _, last_day in periods),
     )
     recalculated = []
-    for row in leave:
-        before = rows.leave_request(row)
+    for before in leave:
         user = users_by_id[before.user_id]
         counted_halves = _counted(config, user, before, periods)
         if counted_halves != before.counted_halves:
@@ -270,19 +266,3 @@ def _people(
         .order_by(UserRow.id)
     )
     return locks.locked(query, engine)
-
-
-@compiled
-def _leave_between(
-    organisation_id: Param[str],
-    user_ids: Param[list[str]],
-    first_day: Param[str],
-    last_day: Param[str],
-) -> Select:
-    return LeaveRequestRow.select(*rows.LEAVE_REQUEST).where(
-        LeaveRequestRow.organisation_id == organisation_id,
-        any_of(LeaveRequestRow.user_id, user_ids),
-        LeaveRequestRow.end_date >= first_day,
-        LeaveRequestRow.start_date <= last_day,
-        LeaveRequestRow.status.in_(_STANDING),
-    )

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from peewee import Select, Tuple
 
@@ -141,20 +141,16 @@ def away(
     """
     bound_to = ("away", organisation.id, viewer.id, scope, str(first_day), str(last_day))
     after = position(tx, page, *bound_to)
-    leave = tx.all(
-        _away,
-        organisation_id=organisation.id,
-        viewer_id=viewer.id,
-        department_id=viewer.department_id if scope == "team" else None,
-        scope=scope,
-        first_day=first_day.isoformat(),
-        last_day=last_day.isoformat(),
-        starts_from=counted_days.earliest_start(first_day).isoformat(),
+    leave = _approved(
+        tx,
+        viewer,
+        organisation,
+        scope,
+        (first_day, last_day),
         is_away=True,
-        after_key=after[0] if after else None,
-        after_id=after[1] if after else None,
+        after=after,
         pending=pending,
-        today=None if today is None else today.isoformat(),
+        today=today,
         limit=page.limit + 1,
     )
     people = _people(tx, organisation.id, leave)
@@ -183,7 +179,37 @@ def elsewhere(
     """As ``away``, approved leave of people who are at work elsewhere: the first 11."""
     if all(leave_type.is_away for leave_type in leave_types.values()):
         return []
-    leave = tx.all(
+    leave = _approved(
+        tx,
+        viewer,
+        organisation,
+        scope,
+        (first_day, last_day),
+        is_away=False,
+        limit=MAX_ELSEWHERE + 1,
+    )
+    people = _people(tx, organisation.id, leave)
+    return [
+        _absence(row, viewer.id, organisation.timezone, people, leave_types[row.leave_type_id])
+        for row in leave
+    ]
+
+
+def _approved(
+    tx: Transaction,
+    viewer: User,
+    organisation: Organisation,
+    scope: FeedScope,
+    days: tuple[date, date],
+    *,
+    is_away: bool,
+    after: list[Any] | None = None,
+    pending: Pending = "none",
+    today: date | None = None,
+    limit: int,
+) -> list[Row]:
+    first_day, last_day = days
+    return tx.all(
         _away,
         organisation_id=organisation.id,
         viewer_id=viewer.id,
@@ -192,18 +218,13 @@ def elsewhere(
         first_day=first_day.isoformat(),
         last_day=last_day.isoformat(),
         starts_from=counted_days.earliest_start(first_day).isoformat(),
-        is_away=False,
-        after_key=None,
-        after_id=None,
-        pending="none",
-        today=None,
-        limit=MAX_ELSEWHERE + 1,
+        is_away=is_away,
+        after_key=after[0] if after else None,
+        after_id=after[1] if after else None,
+        pending=pending,
+        today=None if today is None else today.isoformat(),
+        limit=limit,
     )
-    people = _people(tx, organisation.id, leave)
-    return [
-        _absence(row, viewer.id, organisation.timezone, people, leave_types[row.leave_type_id])
-        for row in leave
-    ]
 
 
 def of_people(

@@ -161,9 +161,7 @@ def revoke(tx: Transaction, link_id: str, *, by: Caller, now: datetime) -> None:
 
 def revoke_of_department(tx: Transaction, department_id: str, *, by: Caller, now: datetime) -> None:
     """Remove the links of a department that is about to be deleted: they never show more."""
-    links = resources.all_of(tx, _LINKS, by.organisation_id, MAX_LINKS)
-    of_department = [link for link in links if link.department_id == department_id]
-    resources.remove(tx, _LINKS, of_department, by=by, now=now)
+    resources.remove_of_department(tx, _LINKS, department_id, by=by, now=now)
 
 
 def find_by_token(tx: Transaction, token: str) -> Display | None:

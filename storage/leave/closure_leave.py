@@ -20,9 +20,9 @@ from storage.base.ids import new_id
 from storage.base.leave_values import Closure, ClosureEffect, LeaveRequest
 from storage.base.values import Caller, User, local_day
 from storage.db import locks, rows
-from storage.db.compiled import Engine, Param, any_of, compiled, compiled_per_engine
+from storage.db.compiled import Engine, Param, compiled, compiled_per_engine
 from storage.db.database import Transaction
-from storage.db.tables import ClosureRow, LeaveRequestRow, UserRow
+from storage.db.tables import ClosureRow, UserRow
 from storage.leave import bookings, card_refreshes, drafts, leave_balances, leave_rows
 from storage.leave.bookings import NO_BOOKINGS, BookedLeave, Bookings
 from storage.outbox import audit, notification_outbox, organisation_config, webhook_outbox
@@ -35,7 +35,6 @@ from storage.rules.year_balances import Deduction
 # In the audit trail.
 WHY: Final = "closure"
 _Action = Literal["leave_request.updated", "leave_request.cancelled"]
-_LIVE: Final = ("pending", "approved")
 _DAY: Final = timedelta(days=1)
 
 
@@ -484,16 +483,8 @@ def _leave_of(
 ) -> dict[str, list[LeaveRequest]]:
     """The pending and approved leave of each person between two days, by first day."""
     leave: dict[str, list[LeaveRequest]] = {user.id: [] for user in users}
-    found = tx.all(
-        _leave_between,
-        organisation_id=task.by.organisation_id,
-        user_ids=list(leave),
-        first_day=first_day.isoformat(),
-        last_day=last_day.isoformat(),
-    )
-    for request in sorted(
-        map(rows.leave_request, found), key=lambda request: (request.start_date, request.id)
-    ):
+    found = leave_rows.standing_between(tx, task.by.organisation_id, leave, first_day, last_day)
+    for request in sorted(found, key=lambda request: (request.start_date, request.id)):
         leave[request.user_id].append(request)
     return leave
 
@@ -530,22 +521,6 @@ def _closures_between(
         ClosureRow.organisation_id == organisation_id,
         ClosureRow.end_date >= first_day,
         ClosureRow.start_date <= last_day,
-    )
-
-
-@compiled
-def _leave_between(
-    organisation_id: Param[str],
-    user_ids: Param[list[str]],
-    first_day: Param[str],
-    last_day: Param[str],
-) -> Select:
-    return LeaveRequestRow.select(*rows.LEAVE_REQUEST).where(
-        LeaveRequestRow.organisation_id == organisation_id,
-        any_of(LeaveRequestRow.user_id, user_ids),
-        LeaveRequestRow.end_date >= first_day,
-        LeaveRequestRow.start_date <= last_day,
-        LeaveRequestRow.status.in_(_LIVE),
     )
 
 

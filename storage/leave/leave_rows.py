@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, datetime
 from typing import Final, Literal, get_args
@@ -18,7 +18,7 @@ from storage.base.ids import is_id
 from storage.base.leave_values import LeaveRequest
 from storage.base.values import Caller, as_dict, days_of, local_day
 from storage.db import rows
-from storage.db.compiled import NOT_NULL, Param, compiled, update_each
+from storage.db.compiled import NOT_NULL, Param, any_of, compiled, update_each
 from storage.db.database import Transaction
 from storage.db.tables import LeaveRequestRow, UserRow
 from storage.leave import leave_amendments
@@ -213,6 +213,24 @@ def standing_before(
     return sorted(requests, key=lambda request: (request.start_date, request.id))
 
 
+def standing_between(
+    tx: Transaction,
+    organisation_id: str,
+    user_ids: Collection[str],
+    first_day: date,
+    last_day: date,
+) -> list[LeaveRequest]:
+    """These people's pending and approved leave with any day in the period, in no order."""
+    found = tx.all(
+        _standing_between,
+        organisation_id=organisation_id,
+        user_ids=list(user_ids),
+        first_day=first_day.isoformat(),
+        last_day=last_day.isoformat(),
+    )
+    return [*map(rows.leave_request, found)]
+
+
 def amended_of(tx: Transaction, organisation_id: str, user_id: str) -> list[LeaveRequest]:
     request_rows = tx.select(
         LeaveRequestRow, organisation_id=organisation_id, user_id=user_id, amendment_id=NOT_NULL
@@ -334,6 +352,22 @@ def _standing_before(
         LeaveRequestRow.organisation_id == organisation_id,
         LeaveRequestRow.user_id == user_id,
         LeaveRequestRow.start_date < first_day,
+        LeaveRequestRow.status.in_(("pending", "approved")),
+    )
+
+
+@compiled
+def _standing_between(
+    organisation_id: Param[str],
+    user_ids: Param[list[str]],
+    first_day: Param[str],
+    last_day: Param[str],
+) -> Select:
+    return LeaveRequestRow.select(*rows.LEAVE_REQUEST).where(
+        LeaveRequestRow.organisation_id == organisation_id,
+        any_of(LeaveRequestRow.user_id, user_ids),
+        LeaveRequestRow.end_date >= first_day,
+        LeaveRequestRow.start_date <= last_day,
         LeaveRequestRow.status.in_(("pending", "approved")),
     )
 

@@ -128,6 +128,15 @@ def remove(
         _record(tx, resource, 2, value, None, by=by, now=now)
 
 
+def remove_of_department(
+    tx: Transaction, resource: Resource[T], department_id: str, *, by: Caller, now: datetime
+) -> None:
+    """Remove those with this ``department_id``, because the department is deleted."""
+    where = {"organisation_id": by.organisation_id, "department_id": department_id}
+    found = [resource.value(tx, row) for row in tx.select(resource.table, **where)]
+    remove(tx, resource, sorted(found, key=lambda value: value.id), by=by, now=now)
+
+
 def _record(
     tx: Transaction,
     resource: Resource[T],

@@ -182,9 +182,9 @@ def test_a_dry_run_counts_the_requests_that_a_limit_would_have_refused(team: Tea
     team.ask("C", date(2026, 6, 8), key=team.admin_key, **for_c)
     team.ask("D", date(2026, 6, 5))
     body = {"name": "Support", "department_id": team.department.id, "max_away": 2}
-    nobody = {"name": "Monday", "max_away": 0, "from": "2026-06-08"}
+    no_one = {"name": "Monday", "max_away": 0, "from": "2026-06-08"}
     path = "/api/v1/absence-limits?dry_run=true"
-    overridden = team.client.post(path, team.admin_key, json=nobody).json()["totals"]
+    overridden = team.client.post(path, team.admin_key, json=no_one).json()["totals"]
 
     block, warn = (
         team.client.post(path, team.admin_key, json=body | {"enforcement": enforcement}).json()[

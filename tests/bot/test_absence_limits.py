@@ -14,7 +14,7 @@ FRIDAY: Final = date(2026, 6, 5)
 
 
 def limited(world: World, **fields: Any) -> None:
-    """A limit of nobody away for Engineering, and a colleague of Ada's who is away on Friday."""
+    """A limit of no one away for Engineering, and a colleague of Ada's who is away on Friday."""
     department_id = world.people[ADA].department_id
     body = {"name": "Team", "department_id": department_id} | fields
     world.write(absence_limits.create, body)

@@ -79,14 +79,14 @@ def test_a_limit_is_added_changed_and_deleted(world: World) -> None:
 def test_the_form_says_what_the_limit_would_have_refused(world: World) -> None:
     a_request(world.database, world.acme, world.people[ADA])
     form = click(world, ADMIN, settings(world, ADMIN, NAME), f"{NAME}.new")
-    confirmation = confirmation_of(world, form, {"name": "Nobody", "max_away": "0"})
+    confirmation = confirmation_of(world, form, {"name": "No one", "max_away": "0"})
     before = limits_of(world)
 
     confirm(world, confirmation)
 
     assert "1 request of the next three months would have been refused" in confirmation.visible_text
     assert before == []
-    assert [limit.name for limit in limits_of(world)] == ["Nobody"]
+    assert [limit.name for limit in limits_of(world)] == ["No one"]
 
 
 def test_a_form_with_both_numbers_is_refused(world: World) -> None:

@@ -268,7 +268,7 @@ def test_another_type_counts_from_today_on(database: Database, acme: Acme) -> No
     assert days_of(leave) == [("2026-12-24", "2026-12-28", 1), ("2026-12-29", "2026-12-31", 3)]
 
 
-def test_a_change_to_skip_takes_back_what_nobody_can_afford(database: Database, acme: Acme) -> None:
+def test_a_change_to_skip_takes_back_what_no_one_can_afford(database: Database, acme: Acme) -> None:
     ada = a_person(database, acme, leave_allowance_half_days=6)
     closure = closed(database, acme, when_short="overdraft")
 

@@ -192,7 +192,7 @@ def test_an_admin_who_approved_first_leaves_the_second_approval_to_another(
     assert office.approve(request, second_admin).status == "approved"
 
 
-def test_the_first_approval_decides_if_nobody_else_could_give_the_second(
+def test_the_first_approval_decides_if_no_one_else_could_give_the_second(
     database: Database,
 ) -> None:
     office = an_office(database, BY_ADMINS)
@@ -254,7 +254,7 @@ def test_the_first_approver_decides_when_every_second_approver_has_left(
 ) -> None:
     office = an_office(database)
     request = office.ask(user=office.acme.owner)
-    assert request.status == "approved"  # Nobody approves the leave of the only admin.
+    assert request.status == "approved"  # No one approves the leave of the only admin.
     office.acme.write(people.update, office.acme.owner.id, {"manager_id": office.grace.id})
     later = a_request(
         database, office.acme, office.acme.owner, start_date=FRIDAY, code="sabbatical"
@@ -603,7 +603,7 @@ def test_the_second_approver_and_the_requester_are_told(database: Database) -> N
 
 SECONDS = st.fixed_dictionaries(
     {
-        "named": st.sampled_from(["nobody", "member", "admin", "grace", "ada"]),
+        "named": st.sampled_from(["no one", "member", "admin", "grace", "ada"]),
         "named_state": st.sampled_from(["present", "away", "deactivated"]),
         "has_second_admin": st.booleans(),
         "first": st.sampled_from(["grace", "owner"]),
@@ -627,7 +627,7 @@ def test_lists_cards_and_decisions_agree_on_the_second_approval(
     if case["has_second_admin"]:
         a_person(database, acme, first_name="Ida", role="admin")
     named = {"grace": office.grace, "ada": office.ada}.get(case["named"], other)
-    by = "admins" if case["named"] == "nobody" else named.id
+    by = "admins" if case["named"] == "no one" else named.id
     second = {"always": True, "by": by}
     acme.write(leave_types.update, office.type_id, {"second_approval": second})
     request = office.ask()
@@ -675,7 +675,7 @@ def expected_seconds(
         for user in active.values()
         if user.role in ("admin", "owner") and user.id != first.id
     }
-    is_usable = case["named"] not in ("nobody", "ada") and named.id in active
+    is_usable = case["named"] not in ("no one", "ada") and named.id in active
     if not is_usable or named.id == first.id:
         return admins
     is_away = named.id == other.id and case["named_state"] == "away"
