@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
-from typing import Final, Literal, TypedDict
+from typing import Final, Literal, NamedTuple, TypedDict
 
 from peewee import Case, Select
 
@@ -133,26 +133,33 @@ def exceeded(
     """
     if not halves or use == "ignored":
         return []
-    limits = [
-        limit
-        for limit in _active(tx, config.organisation.id)
-        if _concerns(limit, user, halves.keys())
-    ]
+    return _exceeded(tx, config, user, halves, _active(tx, config.organisation.id), use)
+
+
+def _exceeded(
+    tx: Transaction,
+    config: OrganisationConfig,
+    user: User,
+    halves: Mapping[date, int],
+    active: Iterable[AbsenceLimit],
+    use: LimitUse,
+) -> list[LimitExcess]:
+    limits = [limit for limit in active if _concerns(limit, user, halves.keys())]
     if not limits:
         return []
     if use == "locked":
         refusing = [limit.id for limit in limits if limit.enforcement == "block"]
         _lock(tx, config.organisation.id, refusing)
-    groups = _Groups(tx, config, limits, min(halves), max(halves))
+    groups = _Groups(tx, config, map(_group_of, limits), min(halves), max(halves))
     leave = groups.leave(tx, excluded_user_id=user.id)
     # Limits of the same group share its count.
-    attendances: dict[object, Attendance] = {}
+    attendances: dict[_Group, Attendance] = {}
     found: list[LimitExcess] = []
     for limit in limits:
-        group = (limit.department_id, limit.user_ids)
+        group = _group_of(limit)
         if group not in attendances:
-            attendances[group] = groups.attendance(limit, leave)
-        excesses = attendances[group].excesses(limit, groups.pattern(limit, user.id), halves)
+            attendances[group] = groups.attendance(group, leave)
+        excesses = attendances[group].excesses(limit, groups.pattern(group, user.id), halves)
         found += [LimitExcess(limit=limit, excess=excess) for excess in excesses[:_MAX_NAMED]]
     found.sort(key=lambda each: each.limit.enforcement != "block")
     return found[:_MAX_FOUND]
@@ -171,12 +178,11 @@ def warnings_of(
     """Where new leave that was saved exceeds limits: those that only warn, or were overridden."""
     leave_type = config.leave_types[request.leave_type_id]
     halves = added(config, leave_type, request.start_date, request.counted_halves)
-    if not halves or not _active(tx, config.organisation.id):
-        return []
-    user = people_rows.find(tx, config.organisation.id, request.user_id)
+    active = _active(tx, config.organisation.id) if halves else []
+    user = people_rows.find(tx, config.organisation.id, request.user_id) if active else None
     if user is None:
         return []
-    return [each.warning for each in exceeded(tx, config, user, halves)]
+    return [each.warning for each in _exceeded(tx, config, user, halves, active, "read")]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -194,21 +200,7 @@ def team_strength(
     days = {day: mask for day, mask in halves.items() if mask}
     if user.department_id is None or not days:
         return None
-    team = AbsenceLimit(
-        id=user.department_id,
-        name="",
-        department_id=user.department_id,
-        user_ids=None,
-        first_day=None,
-        last_day=None,
-        max_away=0,
-        min_present=None,
-        enforcement="warn",
-        is_active=True,
-        created_at=user.created_at,
-        updated_at=user.created_at,
-        version=0,
-    )
+    team = _Group(department_id=user.department_id, user_ids=None)
     groups = _Groups(tx, config, [team], min(days), max(days))
     attendance = groups.attendance(team, groups.leave(tx, excluded_user_id=user.id))
     runs = attendance.strength(groups.pattern(team, user.id), days)
@@ -226,10 +218,11 @@ def count_refused(
     last_day = min(today + _AHEAD, limit.last_day or date.max)
     if not limit.is_active or first_day > last_day:
         return 0
-    groups = _Groups(tx, config, [limit], first_day, last_day)
+    group = _group_of(limit)
+    groups = _Groups(tx, config, [group], first_day, last_day)
     booked = [
         Booked(
-            pattern=groups.pattern(limit, row.user_id),
+            pattern=groups.pattern(group, row.user_id),
             start_date=rows.day(row.start_date),
             counted_halves=row.counted_halves,
             # Closures, and admins with a reason, book past limits.
@@ -241,7 +234,7 @@ def count_refused(
             groups.leave(tx, most=_MAX_REQUESTS), key=lambda row: (row.created_at, row.id)
         )
     ]
-    return absence_limits.count_refused(limit, groups.attendance(limit, []), booked)
+    return absence_limits.count_refused(limit, groups.attendance(group, []), booked)
 
 
 def _active(tx: Transaction, organisation_id: str) -> list[AbsenceLimit]:
@@ -296,8 +289,19 @@ class _Terms:
 _terms: Final = rows.mapper(_Terms)
 
 
+class _Group(NamedTuple):
+    """The people of a department, or these people; with neither, everyone."""
+
+    department_id: str | None
+    user_ids: tuple[str, ...] | None
+
+
+def _group_of(limit: AbsenceLimit) -> _Group:
+    return _Group(department_id=limit.department_id, user_ids=limit.user_ids)
+
+
 class _Groups:
-    """The people of several limits' groups on consecutive days.
+    """The people of several groups on consecutive days.
 
     Each pattern is worked out once for all who have the same terms.
     """
@@ -306,14 +310,14 @@ class _Groups:
         self,
         tx: Transaction,
         config: OrganisationConfig,
-        limits: Iterable[AbsenceLimit],
+        groups: Iterable[_Group],
         first_day: date,
         last_day: date,
     ) -> None:
         self._config = config
         self._span = Span(start_date=first_day, end_date=last_day)
         self._days = (last_day - first_day).days + 1
-        self._is_everyone, departments, listed = _scope(limits)
+        self._is_everyone, departments, listed = _scope(groups)
         people = tx.all(
             _people,
             organisation_id=config.organisation.id,
@@ -352,27 +356,27 @@ class _Groups:
         )
         return [row for row in found if row.user_id != excluded_user_id]
 
-    def attendance(self, limit: AbsenceLimit, leave: Iterable[Row]) -> Attendance:
-        """Who of the limit's group works, and is on this leave."""
-        members: Iterable[str] = self._key_of if limit.user_ids is None else limit.user_ids
+    def attendance(self, group: _Group, leave: Iterable[Row]) -> Attendance:
+        """Who of the group works, and is on this leave."""
+        members: Iterable[str] = self._key_of if group.user_ids is None else group.user_ids
         keys = Counter(self._key_of[user_id] for user_id in members if user_id in self._key_of)
         patterns: Counter[Pattern] = Counter()
         for key, number in keys.items():
-            patterns[self._pattern(key, limit.department_id)] += number
+            patterns[self._pattern(key, group.department_id)] += number
         attendance = Attendance(self._span.start_date, self._days, patterns)
-        listed = None if limit.user_ids is None else frozenset(limit.user_ids)
+        listed = None if group.user_ids is None else frozenset(group.user_ids)
         for row in leave:
             if row.user_id in self._key_of and (listed is None or row.user_id in listed):
-                pattern = self._pattern(self._key_of[row.user_id], limit.department_id)
+                pattern = self._pattern(self._key_of[row.user_id], group.department_id)
                 attendance.add(pattern, rows.day(row.start_date), row.counted_halves)
         return attendance
 
-    def pattern(self, limit: AbsenceLimit, user_id: str) -> Pattern:
+    def pattern(self, group: _Group, user_id: str) -> Pattern:
         key = self._key_of.get(user_id)
-        is_member = limit.user_ids is None or user_id in limit.user_ids
+        is_member = group.user_ids is None or user_id in group.user_ids
         if key is None or not is_member:
             return (None,) * self._days
-        return self._pattern(key, limit.department_id)
+        return self._pattern(key, group.department_id)
 
     def _pattern(self, key: tuple[object, ...], department_id: str | None) -> Pattern:
         known = self._patterns.get((key, department_id))
@@ -434,14 +438,14 @@ def _records(terms: _Terms) -> tuple[EmploymentRecord, ...]:
     return tuple(sorted((in_force, *employment.others), key=employment_terms.begin))
 
 
-def _scope(limits: Iterable[AbsenceLimit]) -> tuple[bool, set[str], set[str]]:
-    """Whether a limit is for everyone; the departments and people of the others."""
+def _scope(groups: Iterable[_Group]) -> tuple[bool, set[str], set[str]]:
+    """Whether a group is everyone; the departments and people of the others."""
     is_everyone, departments, listed = False, set[str](), set[str]()
-    for limit in limits:
-        if limit.department_id is not None:
-            departments.add(limit.department_id)
-        elif limit.user_ids is not None:
-            listed.update(limit.user_ids)
+    for group in groups:
+        if group.department_id is not None:
+            departments.add(group.department_id)
+        elif group.user_ids is not None:
+            listed.update(group.user_ids)
         else:
             is_everyone = True
     # People have a few departments at most in the days of a request: then all are read.

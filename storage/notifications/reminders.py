@@ -10,7 +10,7 @@ from typing import Final
 
 from peewee import Select, Update, fn
 
-from storage.db.compiled import Param, compiled
+from storage.db.compiled import Param, Table, compiled
 from storage.db.database import Transaction
 from storage.db.tables import ReminderRow
 
@@ -50,12 +50,23 @@ def start_again(
 
 def due_organisations(tx: Transaction, *, now: datetime) -> list[str]:
     """The organisations in which reminders are due, those due longest first."""
-    return [row.organisation_id for row in tx.all(_due_organisations, now=now)]
+    return due_in(tx, ReminderRow, now=now)
+
+
+def due_in(tx: Transaction, table: Table, *, now: datetime) -> list[str]:
+    """As ``due_organisations``, of another table of reminders."""
+    return [row.organisation_id for row in tx.all(_due_organisations, table=table, now=now)]
 
 
 def back_off(tx: Transaction, organisation_id: str, *, now: datetime) -> None:
     """Check the organisation's due reminders later, after an error in ``reminder_checks``."""
-    tx.change(_back_off, organisation_id=organisation_id, now=now, until=now + BACK_OFF)
+    back_off_in(tx, ReminderRow, organisation_id, now=now)
+
+
+def back_off_in(tx: Transaction, table: Table, organisation_id: str, *, now: datetime) -> None:
+    """As ``back_off``, of another table of reminders."""
+    until = now + BACK_OFF
+    tx.change(_back_off, table=table, organisation_id=organisation_id, now=now, until=until)
 
 
 def restart(tx: Transaction, organisation_id: str, *, now: datetime) -> None:
@@ -69,18 +80,20 @@ def _from(now: datetime) -> dict[str, object]:
 
 
 @compiled
-def _due_organisations(now: Param[datetime]) -> Select:
+def _due_organisations(table: Table, now: Param[datetime]) -> Select:
     return (
-        ReminderRow.select(ReminderRow.organisation_id)
-        .where(ReminderRow.due_at <= now)
-        .group_by(ReminderRow.organisation_id)
-        .order_by(fn.MIN(ReminderRow.due_at))
+        table.select(table.organisation_id)
+        .where(table.due_at <= now)
+        .group_by(table.organisation_id)
+        .order_by(fn.MIN(table.due_at))
         .limit(MAX_ORGANISATIONS)
     )
 
 
 @compiled
-def _back_off(organisation_id: Param[str], now: Param[datetime], until: Param[datetime]) -> Update:
-    return ReminderRow.update(due_at=until).where(
-        ReminderRow.organisation_id == organisation_id, ReminderRow.due_at <= now
+def _back_off(
+    table: Table, organisation_id: Param[str], now: Param[datetime], until: Param[datetime]
+) -> Update:
+    return table.update(due_at=until).where(
+        table.organisation_id == organisation_id, table.due_at <= now
     )

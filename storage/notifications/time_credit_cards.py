@@ -109,12 +109,7 @@ def _cards(
     if credit.status == "pending":
         awaited = approvers.of_person(tx, organisation_id, credit.user_id, today=today)
         awaited += time_credit_lists.escalated_to(tx, organisation_id, credit.id, awaited)
-    shared = _card(
-        config,
-        credit,
-        people,
-        people[credit.user_id],
-    )
+    shared = _card(config, credit, people, people[credit.user_id])
     awaited_ids = {approver.id for approver in awaited}
     return {
         viewer.id: replace(
@@ -123,27 +118,33 @@ def _cards(
             timezone=viewer.timezone or config.organisation.timezone,
             awaited_names=tuple(each.name for each in awaited if each.id != viewer.id),
             awaits_viewer=viewer.id in awaited_ids,
-            may_decide=credit.status == "pending"
-            and viewer.id != credit.user_id
-            and approval_rule.is_reachable(viewer)
-            and (
-                viewer.id in awaited_ids
-                or viewer.role in ("admin", "owner")
-                # Else these are all approvers.
-                or (
-                    len(awaited) >= MAX_APPROVERS
-                    and time_credit_lists.is_approver(
-                        tx,
-                        credit,
-                        organisation_id=organisation_id,
-                        user_id=viewer.id,
-                        today=today,
-                    )
-                )
-            ),
+            may_decide=_may_decide(tx, organisation_id, credit, viewer, awaited_ids, today=today),
         )
         for viewer in (people[user_id] for user_id in viewer_ids if user_id in people)
     }
+
+
+def _may_decide(
+    tx: Transaction,
+    organisation_id: str,
+    credit: TimeCredit,
+    viewer: User,
+    awaited_ids: Collection[str],
+    *,
+    today: date,
+) -> bool:
+    if (
+        credit.status != "pending"
+        or viewer.id == credit.user_id
+        or not approval_rule.is_reachable(viewer)
+    ):
+        return False
+    if viewer.id in awaited_ids or viewer.role in ("admin", "owner"):
+        return True
+    # Fewer than the most that are read are all approvers.
+    return len(awaited_ids) >= MAX_APPROVERS and time_credit_lists.is_approver(
+        tx, credit, organisation_id=organisation_id, user_id=viewer.id, today=today
+    )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from peewee import Select, Update, fn
+from peewee import Select
 
 from storage.base.leave_values import TimeCredit
 from storage.base.values import Caller, User, local_day
@@ -19,9 +19,8 @@ from storage.db import rows
 from storage.db.compiled import Engine, Expr, Param, any_of, compiled, compiled_per_engine
 from storage.db.database import Row, Transaction
 from storage.db.tables import TimeCreditCardRow, TimeCreditRow, UserRow
-from storage.notifications import reminder_schedule
+from storage.notifications import reminder_schedule, reminders
 from storage.notifications.reminder_checks import BATCH_SIZE, IDLE_WAIT, next_level
-from storage.notifications.reminders import BACK_OFF, MAX_ORGANISATIONS
 from storage.outbox import audit, organisation_config, time_credit_outbox
 from storage.outbox.leased_queue import skip_locked
 from storage.outbox.organisation_config import OrganisationConfig
@@ -46,12 +45,12 @@ class _Due:
 
 def due_organisations(tx: Transaction, *, now: datetime) -> list[str]:
     """The organisations in which reminders are due, those due longest first."""
-    return [row.organisation_id for row in tx.all(_due_organisations, now=now)]
+    return reminders.due_in(tx, TimeCreditCardRow, now=now)
 
 
 def back_off(tx: Transaction, organisation_id: str, *, now: datetime) -> None:
     """Check the organisation's due reminders later, after an error."""
-    tx.change(_back_off, organisation_id=organisation_id, now=now, until=now + BACK_OFF)
+    reminders.back_off_in(tx, TimeCreditCardRow, organisation_id, now=now)
 
 
 def run(tx: Transaction, organisation_id: str, *, now: datetime, limit: int = BATCH_SIZE) -> int:
@@ -236,22 +235,4 @@ def _asked(organisation_id: Param[str], credit_ids: Param[list[str]]) -> Select:
     ).where(
         TimeCreditCardRow.organisation_id == organisation_id,
         any_of(TimeCreditCardRow.time_credit_id, credit_ids),
-    )
-
-
-@compiled
-def _due_organisations(now: Param[datetime]) -> Select:
-    return (
-        TimeCreditCardRow.select(TimeCreditCardRow.organisation_id)
-        .where(TimeCreditCardRow.due_at <= now)
-        .group_by(TimeCreditCardRow.organisation_id)
-        .order_by(fn.MIN(TimeCreditCardRow.due_at))
-        .limit(MAX_ORGANISATIONS)
-    )
-
-
-@compiled
-def _back_off(organisation_id: Param[str], now: Param[datetime], until: Param[datetime]) -> Update:
-    return TimeCreditCardRow.update(due_at=until).where(
-        TimeCreditCardRow.organisation_id == organisation_id, TimeCreditCardRow.due_at <= now
     )
