@@ -50,6 +50,21 @@ def text_input(value: str | None = None, longest: int = 200, placeholder: str = 
     return element | _placeholder(placeholder)
 
 
+def code_field(code: str | None) -> Block:
+    """The code of a thing that integrations name; None for a new one, which may leave it empty."""
+    return field(
+        "code",
+        gettext("Code"),
+        text_input(code, 64),
+        hint=(
+            gettext("A short name for integrations. Leave empty to create one from the name.")
+            if code is None
+            else gettext("A short name for integrations.")
+        ),
+        is_optional=code is None,
+    )
+
+
 def _placeholder(shown: str) -> Block:
     return {"placeholder": layout.plain(shown, _MAX_PLACEHOLDER)} if shown else {}
 

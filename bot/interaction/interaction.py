@@ -252,6 +252,16 @@ class Interaction:
         """Replace the message that was clicked."""
         await self._respond(replace_original=True, **message)
 
+    async def refresh_clicked(self, clicked: Clicked, message: Message) -> None:
+        """As ``refresh``, also from the form that the click opened. A failure is logged."""
+        try:
+            if self.is_submission:
+                await self.client.chat_update(channel=clicked.channel, ts=clicked.ts, **message)
+            else:
+                await self.refresh(message)
+        except slack_web.FAILURES as failure:
+            _log.warning("slack.card_not_refreshed", reason=slack_web.summary(failure))
+
     async def tell(self, sentence: str) -> None:
         """Show one plain sentence to the person, where they are looking.
 

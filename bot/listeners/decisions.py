@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime
 
-import structlog
 from slack_bolt.async_app import AsyncApp
 
 from bot.base import ids
-from bot.client import slack_web
 from bot.interaction import errors, listening
 from bot.interaction.interaction import Clicked, Interaction
 from bot.message_views import approver_messages, cards
@@ -31,8 +29,6 @@ from storage.leave.decisions import Decision, NotYourApproval, SecondApprovalAwa
 from storage.notifications import approval_cards, slack_messages
 from storage.notifications.approval_cards import ApprovalCard
 from storage.notifications.slack_messages import PostedMessage
-
-_log = structlog.stdlib.get_logger("hiatus.slack")
 
 
 async def approve(interaction: Interaction) -> None:
@@ -280,14 +276,7 @@ async def show_card(
     )
     is_reminder = stored is not None and stored.reply_ts == clicked.ts
     render = approver_messages.reminder if is_reminder else cards.message
-    message = render(card, interaction.home_url)
-    try:
-        if interaction.is_submission:
-            await interaction.client.chat_update(channel=clicked.channel, ts=clicked.ts, **message)
-        else:
-            await interaction.refresh(message)
-    except slack_web.FAILURES as failure:
-        _log.warning("slack.card_not_refreshed", reason=slack_web.summary(failure))
+    await interaction.refresh_clicked(clicked, render(card, interaction.home_url))
 
 
 def register(app: AsyncApp) -> None:

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import date, datetime
 
-import structlog
 from slack_bolt.async_app import AsyncApp
 
 from bot.base import ids
 from bot.base.block_kit import Block, Message
 from bot.base.language import gettext
 from bot.blocks import layout
-from bot.client import slack_web
 from bot.interaction import errors, listening, modals, typed_context
 from bot.interaction.interaction import Clicked, Interaction
 from bot.message_views import time_credit_messages
@@ -32,8 +30,6 @@ from storage.notifications import time_credit_messages as sent_messages
 from storage.notifications.slack_messages import PostedMessage
 from storage.notifications.time_credit_cards import TimeCreditCard
 from storage.outbox import organisation_config
-
-_log = structlog.stdlib.get_logger("hiatus.slack")
 
 
 async def open_form(interaction: Interaction) -> None:
@@ -229,14 +225,7 @@ async def _show_again(
         )
     except DomainError:
         return
-    message = _message(card)
-    try:
-        if interaction.is_submission:
-            await interaction.client.chat_update(channel=clicked.channel, ts=clicked.ts, **message)
-        else:
-            await interaction.refresh(message)
-    except slack_web.FAILURES as failure:
-        _log.warning("slack.card_not_refreshed", reason=slack_web.summary(failure))
+    await interaction.refresh_clicked(clicked, _message(card))
 
 
 def _message(card: TimeCreditCard) -> Message:

@@ -185,7 +185,7 @@ def form_view(shown: Shown | None, from_when: Block, today: date = date.max) -> 
         fields.field(
             "name", gettext("Name"), fields.text_input(allowance.name if allowance else None)
         ),
-        _code_field(allowance),
+        fields.code_field(allowance.code if allowance else None),
         *_granted_fields(terms),
         fields.field(
             "flags",
@@ -202,20 +202,6 @@ def form_view(shown: Shown | None, from_when: Block, today: date = date.max) -> 
 
 
 _NEW: Final = AllowanceTerms(id="", valid_from=None, half_days_per_year=None)
-
-
-def _code_field(allowance: Allowance | None) -> Block:
-    return fields.field(
-        "code",
-        gettext("Code"),
-        fields.text_input(allowance.code if allowance else None, 64),
-        hint=(
-            gettext("A short name for integrations. Leave empty to create one from the name.")
-            if allowance is None
-            else gettext("A short name for integrations.")
-        ),
-        is_optional=allowance is None,
-    )
 
 
 def _granted_fields(terms: AllowanceTerms) -> list[Block]:

@@ -249,17 +249,7 @@ def form_view(
         fields.field(
             "name", gettext("Name"), fields.text_input(leave_type.name if leave_type else None)
         ),
-        fields.field(
-            "code",
-            gettext("Code"),
-            fields.text_input(leave_type.code if leave_type else None, 64),
-            hint=(
-                gettext("A short name for integrations. Leave empty to create one from the name.")
-                if leave_type is None
-                else gettext("A short name for integrations.")
-            ),
-            is_optional=leave_type is None,
-        ),
+        fields.code_field(leave_type.code if leave_type else None),
         fields.field(
             "colour",
             gettext("Colour in calendars"),
