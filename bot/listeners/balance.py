@@ -16,6 +16,7 @@ from bot.interaction import errors, listening, modals, typed_context
 from bot.interaction.interaction import Interaction
 from bot.message_views import answers
 from bot.parsing import typed_leave
+from bot.parsing.languages import in_english
 from bot.parsing.typed_names import plain
 from bot.views import balance as views
 from storage.base.errors import InvalidInput
@@ -37,7 +38,8 @@ _YEARS: Final[Mapping[str, int]] = {
     "letztes jahr": -1,
 }
 _PREPOSITION: Final = re.compile(
-    r"(?:as of|on|by|at|for|in|until|of|am|ab|zum|per|im|für|bis zum|bis)(?: the| dem)? "
+    r"(?:as of|on|by|at|for|in|until|of|am|ab|zum|per|im|für|bis zum|bis"
+    r"|au|le|en|à|pour)(?: the| dem)? "
 )
 # A leave year by the calendar year in which it begins; "2026/27" is one, too.
 _YEAR: Final = re.compile(r"(?:(?:leave )?year |(?:urlaubs)?jahr )?(\d{4})(?:/(?:\d{2}){1,2})?")
@@ -92,11 +94,12 @@ def _typed(
 
 
 def _day(tx: Transaction, words: str, today: date, *, by: Caller, now: datetime) -> date | None:
-    if words in _TODAY:
+    if in_english(words) in _TODAY:
         return today
     without = _PREPOSITION.sub("", words, count=1) if _PREPOSITION.match(words) else words
-    if (match := _YEAR.fullmatch(without)) or without in _YEARS:
-        number = int(match[1]) if match else today.year + _YEARS[without]
+    named = in_english(words if in_english(words) in _YEARS else without)
+    if (match := _YEAR.fullmatch(without)) or named in _YEARS:
+        number = int(match[1]) if match else today.year + _YEARS[named]
         return _of_year(tx, number, today, by=by)
     context = typed_context.of_caller(tx, by=by, now=now)
     return typed_leave.day_in(words, context) or typed_leave.day_in(without, context)

@@ -12,6 +12,8 @@ from bot.base import ids
 from bot.interaction import listening, modals, typed_context
 from bot.interaction.interaction import Interaction
 from bot.parsing import typed_leave
+from bot.parsing.languages import in_english
+from bot.parsing.typed_names import plain
 from bot.views import calendar
 from bot.views.calendar import CalendarPage, CalendarScope
 from storage.base.values import Caller, local_day
@@ -49,7 +51,7 @@ _WEEKS: Final[Mapping[str, int]] = {
 
 def is_typed(typed: str) -> bool:
     """Whether the text after the command asks for the calendar."""
-    return typed.partition(" ")[0].casefold() in COMMANDS
+    return in_english(plain(typed.partition(" ")[0])) in COMMANDS
 
 
 async def show_typed(interaction: Interaction, typed: str) -> bool:
@@ -104,14 +106,14 @@ async def _web_url(interaction: Interaction, by: Caller) -> str | None:
 def _words(typed: str) -> tuple[CalendarScope | None, str]:
     """The scope and the words for the week after the command."""
     first, _, after = typed.partition(" ")[2].partition(" ")
-    scope = _SCOPES.get(first.casefold())
+    scope = _SCOPES.get(in_english(plain(first)))
     return scope, after if scope else f"{first} {after}".strip()
 
 
 def _typed_page(
     tx: Transaction, scope: CalendarScope | None, typed: str, *, by: Caller, now: datetime
 ) -> tuple[CalendarPage, Wallchart] | None:
-    week: int | date | None = _WEEKS.get(typed.casefold())
+    week: int | date | None = _WEEKS.get(in_english(plain(typed)))
     if week is None:
         week = typed_leave.day_in(typed, typed_context.of_caller(tx, by=by, now=now))
     return None if week is None else _first_page(tx, scope, week, by=by, now=now)

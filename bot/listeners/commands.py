@@ -17,6 +17,7 @@ from bot.listeners import balance, calendar, own_leave, record_form, request_for
 from bot.message_views import answers
 from bot.message_views.answers import Away
 from bot.parsing import typed_leave, typed_names, typed_phrases, typed_work
+from bot.parsing.languages import in_english
 from bot.parsing.typed_leave import ParsedLeave
 from bot.parsing.typed_names import plain
 from bot.parsing.typed_terms import Problem
@@ -40,7 +41,7 @@ _MAX_TYPED: Final = 3_000
 async def timeoff(interaction: Interaction) -> None:
     """Run a subcommand, or open a form filled in from the typed text."""
     typed = " ".join(str(interaction.body.get("text") or "")[:_MAX_TYPED].split())
-    subcommand = SUBCOMMANDS.get(typed.casefold())
+    subcommand = SUBCOMMANDS.get(in_english(plain(typed)))
     if subcommand is not None:
         await subcommand(interaction)
         return
@@ -69,7 +70,7 @@ async def timeoff(interaction: Interaction) -> None:
         await SUBCOMMANDS[command.name](interaction)
         return
     first, _, rest = typed.partition(" ")
-    if SUBCOMMANDS.get(first.casefold()) is request_form.open_form:
+    if SUBCOMMANDS.get(in_english(plain(first))) is request_form.open_form:
         typed = rest
     leave = await request_form.open_typed(interaction, typed)
     if leave is not None:
@@ -174,7 +175,7 @@ def _away(tx: Transaction, typed: str, *, by: Caller, now: datetime) -> Away | N
 def _days(
     tx: Transaction, typed: str, user: User, today: date, *, by: Caller, now: datetime
 ) -> tuple[date, date] | None:
-    words = plain(typed)
+    words = in_english(plain(typed))
     if words in _TODAY:
         return today, today
     if words in _WEEK:

@@ -1,1 +1,1 @@
-"""Parses the text after the command: words, dates and leave types, in English and German."""
+"""Parses the text after the command: words, dates and leave types, in each language."""

@@ -68,6 +68,8 @@ def english() -> Words:
             *("returning", "returning to work"),
         ),
         ordinal_endings=("st", "nd", "rd", "th"),
+        articles=("the",),
+        of=("of",),
         exceptions=frozenset(
             ("but", "each", "every", "except", "excluding", "not", "or", "over", "without")
         ),

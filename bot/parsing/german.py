@@ -64,6 +64,7 @@ def german() -> Words:
         after=("nach", "nach dem"),
         back=("zurück", "wieder da", "wieder hier", "wieder im büro", "wieder zurück"),
         ordinal_endings=(".",),
+        articles=("den", "dem"),
         exceptions=frozenset(("außer", "ausser", "jeden", "nicht", "oder", "ohne", "über")),
         fillers=frozenset(
             (

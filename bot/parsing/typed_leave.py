@@ -14,10 +14,10 @@ from itertools import islice
 from typing import Final, get_args
 
 from bot.parsing import typed_dates, typed_days, typed_names, typed_phrases, typed_terms
+from bot.parsing.languages import LANGUAGES, words_of
 from bot.parsing.typed_names import TypeMention, TypeNames, plain
 from bot.parsing.typed_ranges import Span
 from bot.parsing.typed_terms import (
-    LANGUAGES,
     Day,
     Joiner,
     Problem,
@@ -25,7 +25,6 @@ from bot.parsing.typed_terms import (
     Unclear,
     Word,
     any_of,
-    words_of,
 )
 from storage.base.leave_values import HalfDay, LeaveType
 
@@ -395,7 +394,7 @@ def _day_in(typed: str, context: ParsingContext) -> date | None:
 @lru_cache
 def _month(language: str) -> re.Pattern[str]:
     months = any_of(words_of(language).months)
-    return re.compile(rf"(?:in |im )?(?P<month>{months})\.?(?: (?P<year>\d{{4}}))?")
+    return re.compile(rf"(?:in |im |en )?(?P<month>{months})\.?(?: (?P<year>\d{{4}}))?")
 
 
 def _of_month(month: int, year: str | None, today: date) -> date | None:

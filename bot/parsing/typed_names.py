@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import Final
 
-from bot.parsing.typed_terms import Unclear
+from bot.parsing.languages import PHRASES, further
+from bot.parsing.typed_terms import Unclear, any_of
 from bot.parsing.vocabulary import MAIN
 from storage.base.leave_values import LeaveType
 from storage.base.values import User
@@ -21,6 +22,7 @@ _HOME_OFFICE: Final = (
     r"|work(?:ing|ed)? at home|work(?:ing|ed)? remote(?:ly)?|remote(?:ly)? work(?:ing)?"
     r"|tele[ -]?(?:work(?:ing)?|arbeit(?:en)?)|telecommut(?:e|ing)|mobile working"
     r"|mobil(?:e[ns]?)?[ -]?arbeit(?:en)?|von (?:zu ?hause|daheim)(?: aus)?"
+    rf"|{any_of(further('home_office'))}"
 )
 _TYPED_HOME_OFFICE: Final = re.compile(rf"(?<!\S)(?:{_HOME_OFFICE})(?=$|[\s,;.!?])")
 _NAMED_HOME_OFFICE: Final = re.compile(rf"\b(?:{_HOME_OFFICE}|remote)\b")
@@ -29,6 +31,7 @@ HOME_OFFICE_FILLERS: Final = frozenset(
     (
         *("work", "working", "worked", "do", "doing"),
         *("arbeite", "arbeiten", "gearbeitet", "habe", "mach", "mache"),
+        *(word for phrases in PHRASES.values() for word in phrases.home_office_fillers),
     )
 )
 
@@ -213,7 +216,8 @@ _JOINTS: Final = re.compile(r"[\s._-]+")
 _MAX_NAME_WORDS: Final = 5
 _SUBJECT: Final = re.compile(
     r"(?:(?:hi|hello|hey|hallo|moin|please|bitte)[\s,]+)?(?P<name>[^\W\d][\w-]*)(?:['’]s)?"
-    r" (?:is|has|ist|hat|sick|ill|unwell|poorly|off|out|away|ooo|absent|krank|frei|weg|abwesend)\b",
+    r" (?:is|has|ist|hat|sick|ill|unwell|poorly|off|out|away|ooo|absent|krank|frei|weg|abwesend"
+    rf"|{any_of(further('off'))})\b",
     re.IGNORECASE,
 )
 _MAX_END: Final = 100

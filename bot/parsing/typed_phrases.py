@@ -8,12 +8,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import lru_cache
-from typing import Final, Literal
+from typing import Final
 
+from bot.parsing.languages import PHRASES, further, with_and_without_accents, words_of
 from bot.parsing.typed_names import plain
-from bot.parsing.typed_terms import any_of, words_of
-
-CommandName = Literal["help", "balance", "out", "mine", "cancel"]
+from bot.parsing.typed_terms import any_of
+from bot.parsing.vocabulary import CommandName
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -28,7 +28,8 @@ class Command:
 MAX_LENGTH: Final = 200
 _PUNCTUATION: Final = " ?!.,"
 _COURTESIES: Final = re.compile(
-    r"(?<!\S)(?:please|pls|plz|thanks|thank you|hi|hello|hey|bitte|danke|hallo|mal)(?=$|[\s,])[,]?"
+    r"(?<!\S)(?:please|pls|plz|thanks|thank you|hi|hello|hey|bitte|danke|hallo|mal"
+    rf"|{any_of(further('greetings'))})(?=$|[\s,])[,]?"
 )
 _SHOW: Final = r"(?:(?:show|tell|list|check|zeig|zeige)(?: me| mir)? |(?:what's|what is) )?"
 _MY: Final = r"(?:(?:my|the|mein|meine|meinen|das|den) )?"
@@ -104,7 +105,13 @@ _PHRASES: Final[tuple[tuple[CommandName, str], ...]] = (
     ("mine", r"(?:wann )?(?:ist|sind) mein(?:e|en)? (?:.* )?(?:urlaube?|anträge?|antrag)(?: .*)?"),
     ("cancel", r"(?:cancel|storniere|stornieren)(?: .*)?"),
 )
-_COMPILED: Final = tuple((name, re.compile(pattern)) for name, pattern in _PHRASES)
+_FURTHER: Final = tuple(
+    (name, spelt)
+    for language, phrases in PHRASES.items()
+    for name, pattern in phrases.commands
+    for spelt in with_and_without_accents(pattern, language)
+)
+_COMPILED: Final = tuple((name, re.compile(pattern)) for name, pattern in (*_PHRASES, *_FURTHER))
 
 
 def command_of(typed: str) -> Command | None:
@@ -133,11 +140,13 @@ _QUESTION_MARKS: Final = frozenset("?？¿؟‽⁇⁈⁉")
 _BEFORE: Final = (
     r"(?:(?:hi|hello|hey|hallo|moin|servus|good (?:morning|afternoon)|guten (?:morgen|tag)|please"
     r"|pls|bitte|sorry|entschuldigung|hiatus|team|there|all|so|and|but|und|aber|ok|okay|well|just"
-    r"|mal|quick question|kurze frage|question|frage)[\s,.:!-]+)*"
+    r"|mal|quick question|kurze frage|question|frage"
+    rf"|{any_of(further('greetings'))})[\s,.:!-]+)*"
 )
 _SUBJECTS: Final = (
     r"(?:i|we|you|he|she|it|they|there|that|this|any(?:one|body)|some(?:one|body)|everyone|people"
-    r"|my|our|ich|wir|du|ihr|er|sie|es|man|das|jemand|irgendwer|mein(?:e|en)?)\b"
+    r"|my|our|ich|wir|du|ihr|er|sie|es|man|das|jemand|irgendwer|mein(?:e|en)?"
+    rf"|{any_of(further('subjects'))})\b"
 )
 _ASKING_ALWAYS: Final = (
     *(r"(?:who|whom|whose|when|where|why|how|which|what)(?:'s)?", "(?:who|what|when|where)s"),
@@ -146,6 +155,7 @@ _ASKING_ALWAYS: Final = (
     "wer|wen|wem|wann|wo|warum|wieso|weshalb|wie|welche[rsmn]?",
     "was (?:ist|sind|war|habe?|kann|gibt|passiert)",
     "ist|sind|seid|bist|hast|hat|habt|gibt|fehlt|fehlen|kommt",
+    *further("asking"),
 )
 _REQUESTING_ALWAYS: Final = (
     r"(?:is it |is there |would it be )?(?:any (?:chance|way)|(?:ok|okay|alright|possible|fine)"
@@ -153,16 +163,19 @@ _REQUESTING_ALWAYS: Final = (
     "(?:i(?:'m| am| was|'d)? )?wonder(?:ing)?|(?:do you |would you )?mind if i|(?:what|how) about",
     "(?:ist es |wäre es |geht es )?(?:in ordnung|ok|okay|möglich),? (?:wenn|dass|zu)|geht|ginge",
     "ist es möglich|wäre es möglich|ich (?:frage mich|wollte fragen)",
+    *further("requesting"),
 )
 # "will be off" and "was sick" are no questions.
 _ASKING_BEFORE_SUBJECTS: Final = (
     "am|was|were|do|have|had|might|must|shall|should|will",
     "don't|can't|couldn't|won't|wouldn't|wasn't|weren't|shouldn't",
     "bin|war|waren|habe?|haben|hatte|soll|sollte|muss|müsste|werde|wird|brauche|arbeite|möchte",
+    *further("asking_verbs"),
 )
 _REQUESTING_BEFORE_SUBJECTS: Final = (
     "can|could|may|would",
     "hätte|kann|können|könnte|könnten|darf|dürfen|dürfte|würde|wäre|kannst|könntest",
+    *further("requesting_verbs"),
 )
 
 

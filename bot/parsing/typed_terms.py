@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
-from bot.parsing.english import english
-from bot.parsing.german import german
+from bot.parsing.languages import words_of
 from bot.parsing.vocabulary import WhichWeek, Words
 from storage.base.leave_values import HalfDay
-from storage.base.values import as_dict
 
 ProblemKind = Literal[
     "unknown",
@@ -50,43 +48,6 @@ class Unclear(Exception):
         self.problem = Problem(kind=kind, typed=typed, choices=choices)
 
 
-_UMLAUTS: Final = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue"})
-
-
-def _together(words: Words, other: Words) -> Words:
-    """The words of both; ``other`` wins where they differ."""
-    values, others = as_dict(words), as_dict(other)
-    return Words(**{name: _joined(values[name], others[name]) for name in values})
-
-
-def _joined(value: Any, other: Any) -> Any:  # type: ignore[explicit-any]  # tuples, sets or dicts
-    return value + other if isinstance(value, tuple) else value | other
-
-
-def _without_umlauts(words: Words) -> Words:
-    """The words as typed on keyboards without umlauts: ``maerz``."""
-    return Words(**{name: _spelt_out(value) for name, value in as_dict(words).items()})
-
-
-def _spelt_out(words: Any) -> Any:  # type: ignore[explicit-any]  # a tuple, set or dict
-    if isinstance(words, Mapping):
-        return {name.translate(_UMLAUTS): meant for name, meant in words.items()}
-    return type(words)(name.translate(_UMLAUTS) for name in words)
-
-
-_OTHER_LANGUAGES: Final = {"de": german}
-LANGUAGES: Final = ("en", *_OTHER_LANGUAGES)
-
-
-@lru_cache
-def words_of(language: str) -> Words:
-    """The vocabulary for people with this language: English and their own."""
-    if language not in _OTHER_LANGUAGES:
-        return english()
-    other = _OTHER_LANGUAGES[language]()
-    return _together(english(), _together(_without_umlauts(other), other))
-
-
 def any_of(names: Iterable[str]) -> str:
     """A regular expression that matches any of the names, the longest first."""
     return "|".join(sorted(names, key=len, reverse=True))
@@ -115,14 +76,15 @@ class Patterns:
 @lru_cache
 def patterns_of(language: str) -> Patterns:
     words = words_of(language)
-    month = rf"(?P<month>{any_of(words.months)})\b\.?"
+    month = rf"(?P<month>{any_of(words.months)})(?!\w)\.?"
     endings = "|".join(map(re.escape, words.ordinal_endings))
     ordinal = rf"(?P<number>\d{{1,2}})(?P<ordinal>{endings})(?![.\d])"
     number = rf"(?P<number>\d{{1,2}})(?!\d)(?:(?P<ordinal>{endings})(?![.\d])|\.(?![.\d]))?"
     year = r"(?P<year>\d{4})(?!\d)"
     weekdays = any_of(words.weekdays)
-    weekday = rf"(?P<weekday>{weekdays})\b\.?"
-    named = rf"(?:{weekday},?\ (?:(?:the|den|dem)\ )?)?"
+    weekday = rf"(?P<weekday>{weekdays})(?!\w)\.?"
+    article, of = (rf"(?:(?:{any_of(each)})\ )?" for each in (words.articles, words.of))
+    named = rf"(?:{weekday},?\ {article})?"
     count = rf"(?P<count>\d{{1,3}}|{any_of(words.numbers)})"
     which_week = any_of(words.which_week)
     day_units, week_units = any_of(words.day_units), any_of(words.week_units)
@@ -149,9 +111,9 @@ def patterns_of(language: str) -> Patterns:
                 rf"{named}(?P<year>\d{{4}})[-/](?P<iso_month>\d{{1,2}})[-/](?P<number>\d{{1,2}})",
                 rf"{named}(?P<first>\d{{1,2}})(?P<between>[/.])(?P<second>\d{{1,2}})"
                 r"(?:(?P=between)(?P<pair_year>\d{4}|\d{2})?)?",
-                rf"{named}{number}(?:\ of)?[ .-]?\ ?{month}(?:[ ,-]\ ?{year})?",
-                rf"{named}{month}[ -]?(?:the\ )?{number}(?:[ ,]\ ?{year})?",
-                rf"{weekday},?\ (?:(?:the|den|dem)\ )?{ordinal}",
+                rf"{named}{number}[ .-]?\ ?{of}{month}(?:[ ,-]\ ?{of}{year})?",
+                rf"{named}{month}[ -]?{article}{number}(?:[ ,]\ ?{year})?",
+                rf"{weekday},?\ {article}{ordinal}",
                 rf"(?:(?P<which_week>{which_week})\ )?{weekday}",
                 rf"{number}(?:\ {year})?",
             )

@@ -11,23 +11,35 @@ from datetime import date, timedelta
 from typing import Final
 
 from bot.parsing import typed_dates, typed_leave, typed_names, typed_terms
+from bot.parsing.languages import PHRASES, further, with_and_without_accents, words_of
 from bot.parsing.typed_leave import ParsingContext
-from bot.parsing.typed_terms import Day, Problem, Unclear, words_of
+from bot.parsing.typed_terms import Day, Problem, Unclear, any_of
 
 # In all languages for everyone, as subcommands are; the word says in which language the rest is.
 # Who worked from home asks for no time in lieu.
+_WORKED_BY_LANGUAGE: Final = {
+    "en": r"(?:(?:i|i've|i have) )?worked",
+    "de": r"(?:(?:ich )?habe )?gearbeitet",
+    **{
+        language: any_of(with_and_without_accents(phrases.worked, language))
+        for language, phrases in PHRASES.items()
+    },
+}
+_FROM_HOME: Final = any_of(further("from_home"))
 _WORKED: Final = re.compile(
-    r"(?:(?:(?:i|i've|i have) )?(?P<en>worked)|(?:(?:ich )?habe )?(?P<de>gearbeitet))(?:\s|$)"
-    r"(?!(?:(?:from|at) home|remote(?:ly)?|von (?:zu ?hause|daheim)|(?:im )?home[ -]?office)\b)",
+    rf"(?:{'|'.join(f'(?P<{name}>{worked})' for name, worked in _WORKED_BY_LANGUAGE.items())})"
+    r"(?:\s|$)(?!(?:(?:from|at) home|remote(?:ly)?|von (?:zu ?hause|daheim)"
+    rf"|(?:im )?home[ -]?office|{_FROM_HOME})\b)",
     re.IGNORECASE,
 )
 # The longest day: "on the 14th of november 2026".
 _MAX_DAY_WORDS: Final = 6
-_UNIT: Final = r"(?:days?|d|tage?n?|t)"
+_UNIT: Final = rf"(?:days?|d|tage?n?|t|{any_of(further('day_units'))})"
 _HALF: Final = (
-    r"½|half(?: (?:a|an|of a))?|(?:ein(?:en)? )?halbe[nr]?|a half|halber|1/2",
-    r"a|an|one|eine?n?",
-    r"two|zwei",
+    r"½|half(?: (?:a|an|of a))?|(?:ein(?:en)? )?halbe[nr]?|a half|halber|1/2"
+    rf"|{any_of(further('half'))}",
+    rf"a|an|one|eine?n?|{any_of(further('one'))}",
+    rf"two|zwei|{any_of(further('two'))}",
 )
 _AMOUNT: Final = re.compile(
     rf"(?:(?P<number>\d{{1,3}}(?:[.,]\d{{1,2}})?)|(?P<half>{_HALF[0]})|(?P<one>{_HALF[1]})"
@@ -38,9 +50,12 @@ _AMOUNT: Final = re.compile(
 _FIGURE: Final = re.compile(r"[0-3][.,][05]")
 _JOINTS: Final = " ,;:.!()-–—"
 _BEFORE_REASON: Final = re.compile(
-    r"(?:for|because(?: of)?|due to|für|wegen|weil)\s", re.IGNORECASE
+    rf"(?:for|because(?: of)?|due to|für|wegen|weil|{any_of(further('before_reason'))})\s",
+    re.IGNORECASE,
 )
-_BEFORE_AMOUNT: Final = re.compile(r"for\s|für\s", re.IGNORECASE)
+_BEFORE_AMOUNT: Final = re.compile(
+    rf"(?:for|für|{any_of(further('before_amount'))})\s", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -66,8 +81,8 @@ def parse(typed: str, context: ParsingContext) -> ParsedWork:
     """Parse the text after the word that says so. Days without a year are the latest such days."""
     typed = typed.strip()
     if match := _WORKED.match(typed):
-        if match.lastgroup == "de":
-            context = replace(context, language="de")
+        if match.lastgroup not in (None, "en"):
+            context = replace(context, language=str(match.lastgroup))
         typed = typed[match.end() :]
     parsed = ParsedWork()
     rest = typed.strip(_JOINTS)

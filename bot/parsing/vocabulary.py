@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from babel import Locale
@@ -33,6 +34,7 @@ class Words:
     ``reasons`` begin the reason of the leave. ``moving`` words say when or how long without being
     understood, such as "noon", so that nothing is guessed beside them.
     ``prepositions`` look like halves but mean nothing before a day or half, like "am" in German.
+    ``articles`` may stand before the number of a day, ``of`` before its month and year.
     """
 
     months: dict[str, int]
@@ -68,6 +70,46 @@ class Words:
     reasons: tuple[str, ...]
     moving: frozenset[str]
     prepositions: frozenset[str] = frozenset()
+    articles: tuple[str, ...] = ()
+    of: tuple[str, ...] = ()
+
+
+CommandName = Literal["help", "balance", "out", "mine", "cancel"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Phrases:
+    """What is said to Hiatus in one language, and understood from everyone.
+
+    So no phrase may mean anything else in another language. All but the keys of ``in_english`` are
+    regular expressions. ``greetings`` come before a question, and ``subjects`` after the verb of
+    one. ``asking`` begin a question, ``asking_verbs`` only before a subject; ``requesting`` and
+    ``requesting_verbs`` one that may ask for leave. ``worked`` begins work for time in lieu, unless
+    ``from_home`` follows; ``before_amount``, ``half``, ``one``, ``two`` and ``day_units`` tell how
+    much, ``before_reason`` what for. ``off`` comes after the name of a person who is off.
+    ``home_office_fillers`` mean nothing beside ``home_office``. ``in_english`` has the words of the
+    command, its calendar, balances and days, each with the English one.
+    """
+
+    commands: tuple[tuple[CommandName, str], ...]
+    greetings: tuple[str, ...]
+    subjects: tuple[str, ...]
+    asking: tuple[str, ...]
+    asking_verbs: tuple[str, ...]
+    requesting: tuple[str, ...]
+    requesting_verbs: tuple[str, ...]
+    worked: str
+    from_home: tuple[str, ...]
+    before_amount: tuple[str, ...]
+    before_reason: tuple[str, ...]
+    day_units: tuple[str, ...]
+    half: str
+    one: str
+    two: str
+    off: tuple[str, ...]
+    home_office: tuple[str, ...]
+    home_office_fillers: frozenset[str]
+    in_english: Mapping[str, str] = field(default_factory=dict)
 
 
 def names(language: str, kind: Literal["months", "days"]) -> dict[str, int]:

@@ -1,0 +1,300 @@
+"""The French vocabulary and phrases. Keys are casefolded; some entries are regular expressions."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Final
+
+from bot.parsing.vocabulary import MAIN, Phrases, Words, names
+
+_WEEKDAY: Final = (
+    r"(?:lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche|lun|mar|mer|jeu|ven|sam|dim)\.?"
+)
+_MONTH: Final = (
+    r"(?:janvier|f[ée]vrier|mars|avril|mai|juin|juillet|ao[ûu]t|septembre|octobre|novembre"
+    r"|d[ée]cembre|janv?|f[ée]vr?|avr|juil|sept?|oct|nov|d[ée]c)\b\.?"
+)
+_DAY: Final = rf"(?:{_WEEKDAY}|\d[\d/.-]*(?:er)?|aujourd'hui|demain|apr[èe]s-demain|no[ëe]l)"
+_FROM: Final = r"[àa] partir d[eu]|depuis|d[èe]s|du|de"
+_UNIT: Final = r"(?:jours?|journ[ée]es?|demi|semaines?|mois|ans?|h\b|heures?|min)"
+_NEXT: Final = r"(?:prochaine?s?|pro)"
+_LAST: Final = r"(?:derni[èe]re?s?|pass[ée]e?s?)"
+_OFF: Final = (
+    r"(?:absente?s?|(?:en|de|sur) (?:congés?|vacances|arrêt(?: maladie)?|rtt|cp|repos)|off|malades?"
+    r"|parti(?:e?s)?|indisponibles?|hors du bureau|en télétravail)"
+)
+_LEAVE: Final = (
+    r"(?:congés?(?: payés?| annuels?)?|vacances|cp|rtt|jours?(?: de (?:congés?|repos))?)"
+)
+
+
+def _genders(*stems: str) -> tuple[str, ...]:
+    """Adjectives as they agree: ``prochain``, ``prochaine``, ``prochains``, …"""
+    return tuple(stem + ending for stem in stems for ending in ("", "e", "s", "es"))
+
+
+@cache
+def french() -> Words:
+    return Words(
+        months=names("fr", "months") | {"fév": 2, "jan": 1, "sep": 9},
+        weekdays=names("fr", "days"),
+        days_from_today={
+            **dict.fromkeys(("avant-hier", "avant hier"), -2),
+            "hier": -1,
+            **dict.fromkeys(("aujourd'hui", "aujourdhui", "ajd", "auj"), 0),
+            "demain": 1,
+            **dict.fromkeys(("après-demain", "après demain"), 2),
+        },
+        halves={
+            **dict.fromkeys(("matin", "matinée"), "am"),
+            **dict.fromkeys(("après-midi", "après midi", "aprèm", "aprem"), "pm"),
+        },
+        unnamed_halves=(r"demie?[- ]?journée",),
+        numbers={
+            "un": 1,
+            "une": 1,
+            "deux": 2,
+            "trois": 3,
+            "quatre": 4,
+            "cinq": 5,
+            "six": 6,
+            "sept": 7,
+            "neuf": 9,
+            "dix": 10,
+        },
+        which_week={
+            **dict.fromkeys(("ce", "cet", "cette"), "this"),
+            # For "vendredi prochain" some people mean the coming one, some that of the next week.
+            **dict.fromkeys(_genders("prochain"), "next_or_coming"),
+            **dict.fromkeys(("dernier", "dernière", "derniers", "dernières"), "last"),
+        },
+        to=("au", "jusqu'au", "jusqu'à", "jusque", "jusqu'en"),
+        since=("depuis", "depuis le"),
+        starting=("à partir de", "à partir du", "à compter de", "à compter du", "dès", "dès le"),
+        within=("dans",),
+        one_day=("jour", "journée"),
+        day_units=("jour", "jours", "journée", "journées"),
+        week_units=("semaine", "semaines", "sem"),
+        week_of=(r"(?:la )?semaine (?:du|commençant le|qui commence le|débutant le)",),
+        numbered_week=("semaine", "semaine n°", "semaine numéro", "sem", "s"),
+        before=("avant", "avant le", "précédant"),
+        after=("après", "après le", "suivant"),
+        back=(
+            *("de retour", "retour", "de retour au bureau", "reprise", "reprends", "reprendrai"),
+            *("reviens", "reviendrai", "rentre", "rentrerai", "retour au bureau"),
+        ),
+        ordinal_endings=("er", "e"),
+        articles=("le",),
+        exceptions=frozenset(
+            ("chaque", "excepté", "exceptés", "hormis", "hors", "mais", "ne", "ni", "non", "ou")
+            + ("pas", "sans", "sauf", "sur", "tous", "toutes", "exclu", "exclus", "ici", "pont")
+        ),
+        also=("et",),
+        reasons=(
+            *("parce que", "car", "à cause de", "en raison de", "suite à", "pour cause de"),
+            r"pour(?=\s(?:raisons?|motifs?|(?:un |une |mon |des )?"
+            r"(?:rendez-vous|rdv|déménagement|examens?|formation|démarches?))\b)",
+        ),
+        moving=frozenset(
+            ("midi", "minuit", "soir", "soirée", "nuit", "matins", "après-midis", "jours", "mois")
+            + ("an", "ans", "année", "années", "heure", "heures", "h", "minute", "minutes")
+            + ("tôt", "tard", "bientôt", "seulement", "uniquement", "week-end", "weekend", "we")
+            + ("week-ends", "weekends", "peut-être", "éventuellement", "veille", "lendemain")
+            + ("surlendemain", "début", "fin", "mi", "milieu", "courant", "moitié", "quinzaine")
+            + ("huit", "quinze", "huitaine", "jamais", "toujours", "souvent", "reste", "environ")
+            + ("plutôt", "aucun", "aucune", "autre", "autres", "ouvrables", "suivant", "suivante")
+            + ("suivants", "précédent", "précédente", "encore", "plus", "moins", "trimestre")
+            + ("premier", "première", "second", "seconde", "semaines", "semaine", "jour", "journée")
+        ),
+        fillers=frozenset(
+            ("à", "ai", "aller", "au", "aux", "avoir", "c'est", "de", "des", "demande", "du")
+            + ("en", "est", "être", "faire", "inclus", "incluse", "compris", "comprise", "je")
+            + ("jour", "la", "le", "les", "ma", "me", "mes", "moi", "mon", "off", "ouvrés", "par")
+            + ("absence", "absences", "absent", "absente", "bloquer", "congé", "indisponible")
+            + ("pars", "partir", "pendant", "pose", "poser", "poserai", "pour", "prendrai")
+            + ("prendre", "prends", "repos", "réserver", "serai", "suis", "toute", "un", "une")
+            + ("vais", "durant", "souhaite", "veux", "voudrais", "demander", "mettre", "déposer")
+            + ("va", "y", "besoin", "été", "étais")
+        ),
+        leave_words=frozenset(("congé", "congés", "vacances", "cp", "payé", "payés", "annuels")),
+        type_words={
+            **dict.fromkeys(("congé", "congés", "vacances", "cp"), MAIN),
+            **dict.fromkeys(("malade", "maladie", "arrêt", "grippe", "souffrant"), "sick"),
+            **dict.fromkeys(("souffrante", "gastro"), "sick"),
+            "sans-solde": "unpaid",
+            **dict.fromkeys(("maternité", "paternité", "parental"), "parental"),
+            **dict.fromkeys(("deuil", "décès", "obsèques", "enterrement"), "compassionate"),
+        },
+        courtesies=(
+            *("bonjour", "bonsoir", "salut", "coucou", "hello", "cher hiatus", "bonne journée"),
+            *("s'il (?:vous|te) plaît", "svp", "stp", "merci", "merci (?:beaucoup|bien)"),
+            *(
+                "merci d'avance",
+                "merci par avance",
+                "d'avance merci",
+                "bien à vous",
+                "cordialement",
+            ),
+            *("cdt", "bonne soirée", "si possible", "si c'est possible", "ok pour vous"),
+            *("puis-je", "pourrais-je", "(?:est-ce que )?je (?:peux|pourrais)", "peut-on"),
+            *("(?:est-il|est-ce|serait-il|serait-ce|c'est) possible de", "j'aimerais(?: bien)?"),
+            "je (?:voudrais|souhaite|souhaiterais|veux|compte|pense|prévois)(?: bien)?",
+            *("je (?:vais|dois)", "j'ai besoin (?:de|d')", "besoin de", "je vous demande"),
+            *("je (?:suis|serai|pars|pose|prends|prendrai|poserai|demande)", "j'ai"),
+            "(?:je )?(?:ne |n')?(?:serai|suis) pas (?:là|dispo(?:nible)?|au bureau|joignable)",
+            *(
+                "pas (?:là|dispo(?:nible)?|au bureau)",
+                "toute la journée",
+                "(?:la )?journée entière",
+            ),
+            *("journée complète", "veuillez", "noter?", "mettez-moi", "merci de noter"),
+            *("hors du bureau", "en mon absence", "(?:une|ma) demande de"),
+        ),
+        rewrites={
+            # "l'après-midi d'aujourd'hui", "j'étais".
+            r"[ldjmnscqt]'(\S+)": r"\1",
+            r"ce matin": "aujourd'hui matin",
+            r"cet? (apr[èe]s[- ]midi|apr[èe]m)": r"aujourd'hui \1",
+            r"[àa] la mer": "",
+            r"(?:au|le) (matin|matinée)": r"\1",
+            r"(?:congés? )?sans soldes?": "sans-solde",
+            r"(?:arr[êe]t(?:[ée]e?)?|cong[ée]s?) maladie": "maladie",
+            r"cong[ée]s? (?:pay[ée]s?|annuels?)": "congés",
+            rf"({_WEEKDAY}) (et|-|au|[àa]) ({_WEEKDAY}) prochaine?s": r"prochain \1 \2 prochain \3",
+            rf"({_WEEKDAY}) {_NEXT}": r"prochain \1",
+            rf"({_WEEKDAY}) {_LAST}": r"dernier \1",
+            rf"(?:de |en )?(?:la )?semaine {_NEXT}": "prochaine semaine",
+            rf"(?:de )?(?:la )?semaine {_LAST}": "dernière semaine",
+            r"entre (\S.*?) et(?: le| la)?": r"\1 -",
+            rf"(?:de |du )?({_DAY}(?: \S+){{0,3}}?) [àa](?= (?:ce |prochain |le )?{_DAY})": r"\1 -",
+            # "à partir de vendredi midi", "jusqu'au 9 midi".
+            rf"({_FROM})((?: (?!au\b|jusqu|-)\S+){{1,4}}?) midi": r"\1\2 après-midi",
+            r"(au|jusqu'au|jusqu'[àa]|-)((?: \S+){1,4}?) midi": r"\1\2 matin",
+            r"(?:[àa] partir de|d[èe]s) midi": "après-midi",
+            r"(?:avant|jusqu'[àa]) midi": "matin",
+            # "lundi 3" and "du 3 au 7": the days of a month.
+            rf"({_WEEKDAY}|le|les|du|au|et|-) (\d{{1,2}})(?![./]\d| {_MONTH}| ?{_UNIT})": r"\1 \2e",
+        },
+        rest_of_week=(
+            "(?:le )?reste de la semaine",
+            "(?:jusqu'à )?(?:la )?fin de (?:la|cette) semaine",
+        ),
+        week_after_next=("(?:la )?semaine d'après la prochaine",),
+        holiday_names={
+            **dict.fromkeys(("veille de noël", "réveillon de noël"), "24 december"),
+            **dict.fromkeys(("noël", "jour de noël"), "25 december"),
+            **dict.fromkeys(("saint-sylvestre", "veille du jour de an"), "31 december"),
+            **dict.fromkeys(("nouvel an", "jour de an"), "1 january"),
+            **dict.fromkeys(("fête du travail", "premier mai"), "1 may"),
+            "assomption": "15 august",
+            "toussaint": "1 november",
+            "armistice": "11 november",
+            "vendredi saint": "good friday",
+            "lundi de pâques": "easter monday",
+            **dict.fromkeys(("ascension", "jeudi de ascension"), "ascension day"),
+            "lundi de pentecôte": "whit monday",
+            "fête nationale": "national day",
+        },
+    )
+
+
+_IN_YEAR: Final = r"(?P<rest> (?:(?:en|pour) )?20\d\d)?"
+_SHOW: Final = r"(?:(?:voir|afficher?|montrez?(?:-moi)?|donnez?-moi|quel(?:le)? est|c'est quoi) )?"
+
+PHRASES: Final = Phrases(
+    commands=(
+        (
+            "help",
+            r"aide(?:[rz]?(?:-moi)?)?|commandes|(?:que|qu'est-ce que) (?:puis-je|peux-tu|je peux) "
+            r"(?:faire|taper|écrire)|comment (?:ça|cela) (?:marche|fonctionne)",
+        ),
+        (
+            "balance",
+            rf"{_SHOW}(?:(?:mon|mes|le) )?(?:soldes?|compteurs?)"
+            rf"(?: (?:de|des|mes) {_LEAVE})*(?: restants?)?(?P<rest> .*)?",
+        ),
+        (
+            "balance",
+            rf"combien .*\b(?:reste(?:nt)?|restants?|ai-je|j'ai|reste-t-il)\b.*?{_IN_YEAR}",
+        ),
+        ("balance", rf"(?:il )?(?:me |m'en )?reste(?:nt)? .*\bcombien\b.*?{_IN_YEAR}"),
+        ("balance", r"(?:est-ce qu'il )?me reste(?:-t-il)? (?:encore |assez )*(?:de|des|d').*"),
+        ("balance", rf"(?:congés|jours)(?: \S+)? restants{_IN_YEAR}"),
+        (
+            "out",
+            rf"(?:qui|y a-t-il quelqu'un qui|est-ce que quelqu'un) (?:est|sera|sont|seront)"
+            rf"(?P<before> .*?)?? (?:d')?{_OFF}(?P<rest> .*)?",
+        ),
+        (
+            "out",
+            r"qui (?:n'est|ne sera|est|sera) pas (?:là|présente?|au bureau|dispo(?:nible)?)"
+            r"(?P<rest> .*)?",
+        ),
+        (
+            "out",
+            r"qui (?:manque|prend (?:des congés|ses congés)|a posé(?: des congés)?)(?P<rest> .*)?",
+        ),
+        ("out", r"(?:les )?(?:absents|absences)(?: de l'équipe)?(?P<rest> .*)?"),
+        ("mine", rf"{_SHOW}mes (?:{_LEAVE}|demandes?|absences)(?: (?:posés|prévus|à venir))?"),
+        (
+            "mine",
+            r"(?:quand )?(?:est-ce que je suis|suis-je|serai-je|est-ce que je serai|je suis quand)"
+            rf" (?:.* )?{_OFF}(?: .*)?",
+        ),
+        ("mine", rf"quand (?:sont|est|est-ce que je pars)(?: mes| mon)? (?:en )?{_LEAVE}(?: .*)?"),
+        ("mine", rf"(?:ai-je|est-ce que j'ai) (?:.* )?(?:posé|{_LEAVE})(?: .*)?"),
+        ("cancel", r"annule[rz]?(?: .*)?"),
+    ),
+    greetings=(
+        *("bonjour", "bonsoir", "salut", "coucou", "s'il (?:vous|te) plaît", "svp", "stp"),
+        *("merci", "pardon", "excusez-moi", "désolée?", "petite question", "dites", "alors"),
+    ),
+    subjects=("je", "on", "nous", "vous", "il", "elle", "ils", "elles", "mes", "mon"),
+    asking=(
+        "qui|quand|comment|pourquoi|combien|quel(?:le)?s?|qu'est-ce|où est|où sont",
+        "est-ce qu(?:'|e (?!je (?:peux|pourrais)))|y a-t-il|(?:me |m'en )?reste-t-il|il me reste",
+        "(?:ai|suis|serai|dois|avais)-je|(?:est|sera|a-t|avait)-(?:il|elle|on)|avons-nous|avez-vous",
+        "(?:pouvez-vous|peux-tu) me dire|dites-moi|savez-vous",
+    ),
+    asking_verbs=(),
+    requesting=(
+        "(?:puis|pourrais)-je|(?:est-ce que )?je (?:peux|pourrais)|peut-on|pourrait-on",
+        "(?:est-il|est-ce|serait-il|serait-ce|c'est|ce serait) possible|je me demand\\w+",
+        "ça (?:irait|va|vous va|dérange|vous dérange|pose problème) si|(?:pouvez|pourriez)-vous",
+    ),
+    requesting_verbs=(),
+    worked=r"(?:(?:j'ai|ai) )?travaillé",
+    from_home=(r"(?:de|depuis|à) (?:chez moi|la maison|distance|domicile)", "en télétravail"),
+    before_amount=("pour", "pendant"),
+    before_reason=("pour", "à cause de", "en raison de", "parce que", "car"),
+    day_units=("jours?", "j", "journées?"),
+    half=r"(?:une )?demie?[- ]?(?:journée)?",
+    one="une?",
+    two="deux",
+    off=(rf"(?:est|sera|a)|{_OFF}",),
+    home_office=(
+        r"télé[ -]?travail(?:ler)?",
+        r"travail(?:le|ler|lerai)? (?:à (?:distance|domicile)|de chez moi|(?:de|depuis) la maison)",
+    ),
+    home_office_fillers=frozenset(("travail", "travaille", "travaillerai", "travailler")),
+    in_english={
+        **dict.fromkeys(("demande", "demander"), "request"),
+        "aide": "help",
+        "solde": "balance",
+        **dict.fromkeys(("absents", "absences"), "out"),
+        **dict.fromkeys(("mes congés", "mes demandes"), "mine"),
+        "annuler": "cancel",
+        "calendrier": "calendar",
+        **dict.fromkeys(("équipe", "mon équipe"), "team"),
+        "service": "department",
+        **dict.fromkeys(("tous", "tout le monde"), "everyone"),
+        "aujourd'hui": "today",
+        "maintenant": "now",
+        **dict.fromkeys(("semaine", "cette semaine"), "this week"),
+        **dict.fromkeys(("semaine prochaine", "la semaine prochaine"), "next week"),
+        **dict.fromkeys(("semaine dernière", "la semaine dernière"), "last week"),
+        "cette année": "this year",
+        **dict.fromkeys(("l'année prochaine", "l'an prochain", "année prochaine"), "next year"),
+        **dict.fromkeys(("l'année dernière", "l'an dernier", "année dernière"), "last year"),
+    },
+)
