@@ -98,6 +98,19 @@ def json_of_keys(keys: Iterable[Iterable[str]]) -> str:
     return orjson.dumps(sorted({tuple(key) for key in keys})).decode()
 
 
+class json_member(peewee.ColumnBase):  # type: ignore[misc]  # reads as a column
+    """A text member of the JSON object in a text column."""
+
+    def __init__(self, column: Expr, name: str) -> None:
+        super().__init__()
+        self.column = column
+        self.name = name
+
+    def __sql__(self, ctx: peewee.Context) -> peewee.Context:
+        cast = "::jsonb" if ctx.state.param == "%s" else ""
+        return ctx.literal("(").sql(self.column).literal(f"{cast} ->> '{self.name}')")
+
+
 class json_table(peewee.Node):  # type: ignore[misc]  # reads as a table
     """JSON text, an array of objects, as a table; ``columns`` have PostgreSQL's types.
 

@@ -2,6 +2,9 @@
 
 A fixed number of queries, however many limits, people and days there are: the limits, the people of
 their groups, and these people's leave. An organisation without limits needs the first one only.
+
+Of a limit for everyone only people who are away are read. The database counts the others, by what
+decides when they work, and only if it matters how many there are.
 """
 
 from __future__ import annotations
@@ -10,15 +13,25 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
+from functools import cached_property, partial, reduce
+from operator import or_
 from typing import Final, Literal, NamedTuple, TypedDict
 
-from peewee import Case, Select
+from peewee import SQL, Case, Select, fn
 
 from storage.base.errors import AbsenceLimitExceeded, FieldError, Sentence, ShortDay
 from storage.base.leave_values import AbsenceLimit, LeaveRequest, LeaveType
 from storage.base.values import Employment, EmploymentPeriod, EmploymentRecord, User
 from storage.db import locks, rows
-from storage.db.compiled import Engine, Param, any_of, compiled, compiled_per_engine
+from storage.db.compiled import (
+    Engine,
+    Expr,
+    Param,
+    any_of,
+    compiled,
+    compiled_per_engine,
+    json_member,
+)
 from storage.db.database import Row, Transaction
 from storage.db.tables import AbsenceLimitRow, LeaveRequestRow, UserRow
 from storage.outbox.organisation_config import OrganisationConfig
@@ -150,15 +163,14 @@ def _exceeded(
     if use == "locked":
         refusing = [limit.id for limit in limits if limit.enforcement == "block"]
         _lock(tx, config.organisation.id, refusing)
-    groups = _Groups(tx, config, map(_group_of, limits), min(halves), max(halves))
-    leave = groups.leave(tx, excluded_user_id=user.id)
+    groups = _Groups(tx, config, map(_group_of, limits), min(halves), max(halves), user.id)
     # Limits of the same group share its count.
     attendances: dict[_Group, Attendance] = {}
     found: list[LimitExcess] = []
     for limit in limits:
         group = _group_of(limit)
         if group not in attendances:
-            attendances[group] = groups.attendance(group, leave)
+            attendances[group] = groups.attendance(group, groups.leave)
         excesses = attendances[group].excesses(limit, groups.pattern(group, user.id), halves)
         found += [LimitExcess(limit=limit, excess=excess) for excess in excesses[:_MAX_NAMED]]
     found.sort(key=lambda each: each.limit.enforcement != "block")
@@ -201,8 +213,8 @@ def team_strength(
     if user.department_id is None or not days:
         return None
     team = _Group(department_id=user.department_id, user_ids=None)
-    groups = _Groups(tx, config, [team], min(days), max(days))
-    attendance = groups.attendance(team, groups.leave(tx, excluded_user_id=user.id))
+    groups = _Groups(tx, config, [team], min(days), max(days), user.id)
+    attendance = groups.attendance(team, groups.leave)
     runs = attendance.strength(groups.pattern(team, user.id), days)
     if not runs:
         return None
@@ -219,7 +231,7 @@ def count_refused(
     if not limit.is_active or first_day > last_day:
         return 0
     group = _group_of(limit)
-    groups = _Groups(tx, config, [group], first_day, last_day)
+    groups = _Groups(tx, config, [group], first_day, last_day, most=_MAX_REQUESTS)
     booked = [
         Booked(
             pattern=groups.pattern(group, row.user_id),
@@ -230,9 +242,7 @@ def count_refused(
             and row.closure_id is None
             and row.override_reason is None,
         )
-        for row in sorted(
-            groups.leave(tx, most=_MAX_REQUESTS), key=lambda row: (row.created_at, row.id)
-        )
+        for row in sorted(groups.leave, key=lambda row: (row.created_at, row.id))
     ]
     return absence_limits.count_refused(limit, groups.attendance(group, []), booked)
 
@@ -296,6 +306,9 @@ class _Group(NamedTuple):
     user_ids: tuple[str, ...] | None
 
 
+_EVERYONE: Final = _Group(department_id=None, user_ids=None)
+
+
 def _group_of(limit: AbsenceLimit) -> _Group:
     return _Group(department_id=limit.department_id, user_ids=limit.user_ids)
 
@@ -303,7 +316,9 @@ def _group_of(limit: AbsenceLimit) -> _Group:
 class _Groups:
     """The people of several groups on consecutive days.
 
-    Each pattern is worked out once for all who have the same terms.
+    ``leave`` are their absences in these days, up to ``most``; not those of the person ``user_id``,
+    who asks for leave and may belong to the groups. Each pattern is worked out once for all who
+    have the same terms.
     """
 
     def __init__(
@@ -313,37 +328,41 @@ class _Groups:
         groups: Iterable[_Group],
         first_day: date,
         last_day: date,
+        user_id: str | None = None,
+        *,
+        most: int = _MAX_ABSENCES,
     ) -> None:
+        self._tx = tx
         self._config = config
         self._span = Span(start_date=first_day, end_date=last_day)
         self._days = (last_day - first_day).days + 1
-        self._is_everyone, departments, listed = _scope(groups)
+        self._patterns: dict[tuple[object, ...], Pattern] = {}
+        self._worked: dict[tuple[object, ...], Pattern] = {}
+        is_everyone, departments, listed = _scope(groups)
+        if user_id is not None:
+            listed.add(user_id)
+        if is_everyone:
+            found = self._leave_of(None, most)
+            listed.update(row.user_id for row in found)
         people = tx.all(
             _people,
             organisation_id=config.organisation.id,
             first_day=first_day.isoformat(),
             last_day=last_day.isoformat(),
-            **_wanted(self._is_everyone, departments, listed),
+            **_wanted(departments, listed),
         )
         # All but the id, which people with the same terms share.
         self._key_of = {row.id: tuple(row)[1:] for row in people}
-        self._terms = {tuple(row)[1:]: row for row in people}
-        self._patterns: dict[tuple[object, ...], Pattern] = {}
-        self._worked: dict[tuple[object, ...], Pattern] = {}
+        self._terms: dict[tuple[object, ...], Row] = {tuple(row)[1:]: row for row in people}
+        if not is_everyone:
+            found = self._leave_of(sorted(self._key_of.keys() - {user_id}), most)
+        self.leave = [row for row in found if row.user_id != user_id]
 
-    def leave(
-        self,
-        tx: Transaction,
-        *,
-        excluded_user_id: str | None = None,
-        most: int = _MAX_ABSENCES,
-    ) -> list[Row]:
-        """The absences of these people in these days, but for one person's."""
-        user_ids = [user_id for user_id in self._key_of if user_id != excluded_user_id]
-        found = tx.all(
+    def _leave_of(self, user_ids: list[str] | None, most: int) -> list[Row]:
+        return self._tx.all(
             _leave,
             organisation_id=self._config.organisation.id,
-            user_ids=None if self._is_everyone else sorted(user_ids),
+            user_ids=user_ids,
             type_ids=sorted(
                 leave_type.id
                 for leave_type in self._config.leave_types.values()
@@ -354,22 +373,46 @@ class _Groups:
             last_day=self._span.end_date.isoformat(),
             limit=most,
         )
-        return [row for row in found if row.user_id != excluded_user_id]
 
     def attendance(self, group: _Group, leave: Iterable[Row]) -> Attendance:
         """Who of the group works, and is on this leave."""
-        members: Iterable[str] = self._key_of if group.user_ids is None else group.user_ids
-        keys = Counter(self._key_of[user_id] for user_id in members if user_id in self._key_of)
+        attendance = Attendance(self._span.start_date, self._days, partial(self._counts, group))
+        listed = None if group.user_ids is None else frozenset(group.user_ids)
+        alike = Counter(
+            (self._key_of[row.user_id], row.start_date, row.counted_halves)
+            for row in leave
+            if row.user_id in self._key_of and (listed is None or row.user_id in listed)
+        )
+        for (key, start_date, counted_halves), number in alike.items():
+            pattern = self._pattern(key, group.department_id)
+            attendance.add(pattern, rows.day(start_date), counted_halves, number)
+        return attendance
+
+    def _counts(self, group: _Group) -> Mapping[Pattern, int]:
+        """How many people of the group have each pattern."""
+        keys: Counter[tuple[object, ...]]
+        if group == _EVERYONE:
+            keys = self._everyone
+        elif group.user_ids is None:
+            keys = Counter(self._key_of.values())
+        else:
+            keys = Counter(self._key_of[each] for each in group.user_ids if each in self._key_of)
         patterns: Counter[Pattern] = Counter()
         for key, number in keys.items():
             patterns[self._pattern(key, group.department_id)] += number
-        attendance = Attendance(self._span.start_date, self._days, patterns)
-        listed = None if group.user_ids is None else frozenset(group.user_ids)
-        for row in leave:
-            if row.user_id in self._key_of and (listed is None or row.user_id in listed):
-                pattern = self._pattern(self._key_of[row.user_id], group.department_id)
-                attendance.add(pattern, rows.day(row.start_date), row.counted_halves)
-        return attendance
+        return patterns
+
+    @cached_property
+    def _everyone(self) -> Counter[tuple[object, ...]]:
+        """How many people of the organisation have each terms."""
+        counted = self._tx.all(
+            _counted,
+            organisation_id=self._config.organisation.id,
+            first_day=self._span.start_date.isoformat(),
+            last_day=self._span.end_date.isoformat(),
+        )
+        self._terms |= {tuple(row)[1:]: row for row in counted}
+        return Counter({tuple(row)[1:]: row.people for row in counted})
 
     def pattern(self, group: _Group, user_id: str) -> Pattern:
         key = self._key_of.get(user_id)
@@ -448,8 +491,7 @@ def _scope(groups: Iterable[_Group]) -> tuple[bool, set[str], set[str]]:
             listed.update(group.user_ids)
         else:
             is_everyone = True
-    # People have a few departments at most in the days of a request: then all are read.
-    return is_everyone or len(departments) > 1, departments, listed
+    return is_everyone, departments, listed
 
 
 class _Wanted(TypedDict):
@@ -458,14 +500,15 @@ class _Wanted(TypedDict):
     user_ids: list[str] | None
 
 
-def _wanted(is_everyone: bool, departments: set[str], listed: set[str]) -> _Wanted:
-    department_id = None if is_everyone else next(iter(departments), None)
+def _wanted(departments: set[str], listed: set[str]) -> _Wanted:
+    # A person has a few departments at most in the days of a request: then all people are read.
+    department_id = next(iter(departments)) if len(departments) == 1 else None
     return {
         "department_id": department_id,
         "records_like": None
         if department_id is None
         else people_rows.pattern_of_records(department_id),
-        "user_ids": sorted(listed) if listed and not is_everyone else None,
+        "user_ids": sorted(listed) if len(departments) < 2 else None,
     }
 
 
@@ -478,32 +521,49 @@ def _people(
     first_day: Param[str],
     last_day: Param[str],
 ) -> Select:
-    """Ids and ``_Terms``: dates of employment only where they fall into the days."""
-    starts_later, ends_earlier = UserRow.start_date > first_day, UserRow.end_date < last_day
-    query = UserRow.select(
-        UserRow.id,
-        UserRow.working_days,
-        UserRow.public_holiday_country_code,
-        UserRow.department_id,
-        Case(None, ((starts_later, UserRow.start_date),), None).alias("start_date"),
-        Case(None, ((ends_earlier, UserRow.end_date),), None).alias("end_date"),
-        Case(None, ((starts_later, UserRow.earlier_periods),), None).alias("earlier_periods"),
-        UserRow.employment,
-    ).where(
-        UserRow.organisation_id == organisation_id,
-        UserRow.status.in_(("active", "pending")),
+    """Ids and ``_Terms``."""
+    query = UserRow.select(UserRow.id, *_columns_of_terms(first_day, last_day)).where(
+        _is_counted(organisation_id)
     )
     wanted = []
     if department_id is not None:
         wanted += [UserRow.department_id == department_id, UserRow.employment**records_like]
     if user_ids is not None:
         wanted.append(any_of(UserRow.id, user_ids))
-    if wanted:
-        condition = wanted[0]
-        for each in wanted[1:]:
-            condition |= each
-        query = query.where(condition)
-    return query
+    return query.where(reduce(or_, wanted)) if wanted else query
+
+
+@compiled
+def _counted(organisation_id: Param[str], first_day: Param[str], last_day: Param[str]) -> Select:
+    """How many people have each ``_Terms``, whatever their department."""
+    columns = _columns_of_terms(first_day, last_day)
+    columns[2] = SQL("NULL").alias("department_id")
+    return (
+        UserRow.select(fn.COUNT(UserRow.id).alias("people"), *columns)
+        .where(_is_counted(organisation_id))
+        .group_by(*(SQL(str(2 + index)) for index in range(len(columns))))
+    )
+
+
+def _is_counted(organisation_id: Param[str]) -> Expr:
+    return (UserRow.organisation_id == organisation_id) & UserRow.status.in_(("active", "pending"))
+
+
+def _columns_of_terms(first_day: Param[str], last_day: Param[str]) -> list[Expr]:
+    """Those of ``_Terms``; dates and other records of employment only where they matter then."""
+    starts_later, ends_earlier = UserRow.start_date > first_day, UserRow.end_date < last_day
+    has_others = (UserRow.employment_due_on <= last_day) | (
+        json_member(UserRow.employment, "valid_from") > first_day
+    )
+    return [
+        UserRow.working_days,
+        UserRow.public_holiday_country_code,
+        UserRow.department_id,
+        Case(None, ((starts_later, UserRow.start_date),), None).alias("start_date"),
+        Case(None, ((ends_earlier, UserRow.end_date),), None).alias("end_date"),
+        Case(None, ((starts_later, UserRow.earlier_periods),), None).alias("earlier_periods"),
+        Case(None, ((has_others, UserRow.employment),), None).alias("employment"),
+    ]
 
 
 @compiled

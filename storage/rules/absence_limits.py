@@ -6,9 +6,10 @@ that giving days back is never refused, and leave that was booked before a limit
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
+from functools import cached_property
 from typing import Final
 
 from storage.base.leave_values import AbsenceLimit
@@ -46,29 +47,45 @@ class Strength:
 class Attendance:
     """Who of a group works and who is away, in each half of consecutive days.
 
-    ``patterns`` are those of all people of the group, with how many have each.
+    ``count_patterns`` returns the patterns of all people of the group, with how many have each. It
+    is called only once it matters: not while few enough are away.
     """
 
-    def __init__(self, first_day: date, days: int, patterns: Mapping[Pattern, int]) -> None:
+    def __init__(
+        self, first_day: date, days: int, count_patterns: Callable[[], Mapping[Pattern, int]]
+    ) -> None:
         self.first_day = first_day
-        self.people = [0] * days
-        self._working = [[0, 0] for _ in range(days)]
+        self._count_patterns = count_patterns
         self._away = [[0, 0] for _ in range(days)]
-        for pattern, number in patterns.items():
-            for index, worked in enumerate(pattern):
-                if worked is None:
-                    continue
-                self.people[index] += number
-                for half, mask in enumerate(_HALVES):
-                    if worked & mask:
-                        self._working[index][half] += number
 
-    def add(self, pattern: Pattern, start_date: date, counted_halves: str) -> None:
-        """Count leave of a person of that pattern; halves that they do not work are none."""
+    @cached_property
+    def _patterns(self) -> Mapping[Pattern, int]:
+        return self._count_patterns()
+
+    @cached_property
+    def people(self) -> list[int]:
+        """How many people the group has on each day."""
+        people = [0] * len(self._away)
+        for pattern, number in self._patterns.items():
+            for index, worked in enumerate(pattern):
+                people[index] += number * (worked is not None)
+        return people
+
+    @cached_property
+    def _working(self) -> list[list[int]]:
+        working = [[0, 0] for _ in self._away]
+        for pattern, number in self._patterns.items():
+            for index, worked in enumerate(pattern):
+                for half, mask in enumerate(_HALVES):
+                    working[index][half] += number * bool((worked or NOTHING) & mask)
+        return working
+
+    def add(self, pattern: Pattern, start_date: date, counted_halves: str, people: int = 1) -> None:
+        """Count leave of people of that pattern; halves that they do not work are none."""
         for index, halves in self._worked(pattern, start_date, counted_halves):
             for half, mask in enumerate(_HALVES):
                 if halves & mask:
-                    self._away[index][half] += 1
+                    self._away[index][half] += people
 
     def excesses(
         self, limit: AbsenceLimit, pattern: Pattern, added: Mapping[date, int]

@@ -91,7 +91,7 @@ def test_a_limit_is_exceeded_in_the_halves_in_which_a_model_says_so(
     asked: list[int],
 ) -> None:
     group = Counter([own, *(pattern for pattern, _ in others)])
-    attendance = Attendance(MONDAY, DAYS, group)
+    attendance = Attendance(MONDAY, DAYS, lambda: group)
     for pattern, (start, digits) in others:
         attendance.add(pattern, MONDAY + timedelta(days=start), digits)
     added = {MONDAY + timedelta(days=index): mask for index, mask in enumerate(asked)}
@@ -138,7 +138,7 @@ def by_day(
 
 
 def test_days_in_a_row_with_the_same_figures_are_one_excess() -> None:
-    attendance = Attendance(MONDAY, DAYS, {ALWAYS: 4})
+    attendance = Attendance(MONDAY, DAYS, lambda: {ALWAYS: 4})
     attendance.add(ALWAYS, MONDAY, "3300")
     attendance.add(ALWAYS, MONDAY + timedelta(days=3), "3")
 
@@ -159,7 +159,7 @@ def test_only_halves_in_which_the_person_is_not_away_yet_are_added() -> None:
 
 
 def test_refused_requests_take_no_place_of_later_ones() -> None:
-    attendance = Attendance(MONDAY, DAYS, {ALWAYS: 4})
+    attendance = Attendance(MONDAY, DAYS, lambda: {ALWAYS: 4})
     asked = Booked(pattern=ALWAYS, start_date=MONDAY, counted_halves="3300", may_be_refused=True)
     sick = replace(asked, may_be_refused=False)
     later = replace(asked, start_date=MONDAY + timedelta(days=1), counted_halves="03")

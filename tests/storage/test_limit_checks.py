@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import date, timedelta
 from typing import Any
 
 import pytest
@@ -13,8 +13,12 @@ from storage.base.leave_values import LeaveRequest
 from storage.base.values import User
 from storage.db.database import Database
 from storage.db.pages import PageOf
-from storage.leave import decisions, interruptions, leave_requests, previews
+from storage.leave import decisions, interruptions, leave_requests, limit_checks, previews
 from storage.leave.drafts import Draft
+from storage.outbox import organisation_config
+from storage.people import employment_by_date, people_rows
+from storage.rules import counted_days, employment_terms
+from storage.rules.counted_days import AFTERNOON, MORNING, WHOLE_DAY, Span
 from tests.builders import (
     NOW,
     Acme,
@@ -215,6 +219,69 @@ def test_deleting_a_department_deletes_its_limits(database: Database, acme: Acme
     acme.write(departments.delete, sales.id)
 
     assert acme.read(absence_limits.page, PageOf()).items == []
+
+
+def test_a_limit_for_everyone_counts_as_one_that_names_them_all(
+    database: Database, acme: Acme
+) -> None:
+    support = a_department(database, acme, name="Support")
+    some = [
+        a_person(database, acme),
+        a_person(database, acme, department_id=support.id),
+        a_person(database, acme, working_days=["monday", "tuesday:am"]),
+        a_person(database, acme, public_holiday_country_code="FR"),
+        a_person(database, acme, start_date=date(2026, 7, 15)),
+        a_person(database, acme, end_date=date(2026, 7, 14)),
+        a_person(database, acme, status="deactivated"),
+    ]
+    part_time, back_then = (a_person(database, acme) for _ in range(2))
+    # One record is for later, seen from now; the other was for a time before.
+    for person, now in ((part_time, NOW), (back_then, NOW + timedelta(days=90))):
+        fewer = {"working_days": ["wednesday"], "effective_from": date(2026, 7, 14)}
+        acme.write(people.update, person.id, fewer, now=now)
+    people_of_acme = [acme.owner, *some, part_time, back_then]
+    for person in some[:3]:
+        a_request(database, acme, person, start_date=date(2026, 7, 13), end_date=date(2026, 7, 17))
+    names = [person.id for person in people_of_acme]
+    for fields in ({"max_away": 0}, {"min_present": len(names)}):
+        limited(acme, **fields, enforcement="warn")
+        limited(acme, **fields, enforcement="warn", user_ids=names)
+    config = database.read_now(organisation_config.of_organisation, acme.id)
+
+    # From a Monday to the next; the 14th is a public holiday in France.
+    for day in (13, 14, 15, 16, 17, 20):
+        on = date(2026, 7, day)
+        exceeded = database.read_now(limit_checks.exceeded, config, acme.owner, {on: WHOLE_DAY})
+        away, at_work = model(database, acme, people_of_acme, some[:3] if day < 18 else [], on)
+        counts = [each.excess.count for each in exceeded]
+        assert counts == [away, away, at_work, at_work], on
+
+
+def model(
+    database: Database, acme: Acme, everyone: list[User], others: list[User], day: date
+) -> tuple[int, int]:
+    """How many are away and at work in the worse half, if the owner is off with these others."""
+    by_half = []
+    for half in (MORNING, AFTERNOON):
+        at_work = set()
+        for each in everyone:
+            user = acme.read(people_rows.get, each.id)
+            is_employed = employment_terms.includes(employment_terms.periods_of(user), day)
+            record = employment_terms.on(employment_terms.records_of(user), day)
+            span = Span(start_date=day, end_date=day)
+            config = database.read_now(organisation_config.of_organisation, acme.id)
+            count = counted_days.count_days(
+                span,
+                counted_days.working_week(employment_by_date.working_days(config, record)),
+                employment_by_date.holidays_between(
+                    config, employment_by_date.country_code_of(config, record), day, day
+                ),
+            )
+            if user.status == "active" and is_employed and count[0].counted & half:
+                at_work.add(user.id)
+        away = at_work & {each.id for each in (acme.owner, *others)}
+        by_half.append((len(away), len(at_work - away)))
+    return max(away for away, _ in by_half), min(present for _, present in by_half)
 
 
 def test_the_number_of_statements_does_not_grow_with_limits_and_people(
