@@ -251,6 +251,7 @@ def _message(message: Message, by_ts: dict[str, Message]) -> Payload:
     return {
         "channel": message.channel,
         "ts": message.ts,
+        "author": message.author_id if message.is_written else None,
         "text": "This message was deleted." if is_deleted else message.text,
         "blocks": [] if is_deleted else message.blocks,
         "ephemeral": message.ephemeral,

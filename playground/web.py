@@ -108,8 +108,8 @@ _FILES: Final = (ICON, *sorted(_STATIC.iterdir()))
 _BODY: Final = """
 <header class="top">
 <h1>Hiatus playground</h1>
-<p>A simulated Slack. Choose who each panel belongs to, type <code>{command}</code> or press a
-button. Hiatus sends the same messages to the real Slack.</p>
+<p>A simulated Slack. Choose who each panel belongs to, write to Hiatus, type <code>{command}</code>
+or press a button. Hiatus sends the same messages to the real Slack.</p>
 <a href="docs">API</a>
 <button type="button" class="button" id="start-tour" hidden>Tour</button>
 <button type="button" class="button" id="reset">Clear Slack</button>
@@ -164,6 +164,7 @@ _MAX_BODY_BYTES: Final = 200_000
 Text = Field(default="", max_length=3000)
 Kind = Literal[
     "command",
+    "write",
     "shortcut",
     "click",
     "pick",
@@ -283,6 +284,10 @@ def _command(playground: Playground, act: Act) -> Answer:
     return playground.slack.command(act.user, name, text.strip(), channel=act.channel)
 
 
+def _write(playground: Playground, act: Act) -> Answer:
+    return playground.slack.write(act.user, act.text.strip())
+
+
 def _shortcut(playground: Playground, act: Act) -> Answer:
     return playground.slack.shortcut(act.user, act.text)
 
@@ -327,6 +332,7 @@ def _language(playground: Playground, act: Act) -> Answer:
 
 _HANDLERS: Final[dict[str, Handler]] = {
     "command": _command,
+    "write": _write,
     "shortcut": _shortcut,
     "click": _click,
     "pick": _pick,

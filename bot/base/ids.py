@@ -30,6 +30,15 @@ COVER_SEARCH: Final = "leave.cover"
 # read, after the person's id if it is for another person.
 OPEN_UNDERSTOOD: Final = "leave.understood"
 RECORD_UNDERSTOOD: Final = "leave.understood.record"
+# Sends the leave that its card shows; the value is what was shown, and what is sent.
+SEND_UNDERSTOOD: Final = "leave.understood.send"
+# The form that records leave, and the one that claims time in lieu, for typed words in a
+# conversation; the value is what was read.
+CLAIM_UNDERSTOOD: Final = "time_credit.understood"
+# Questions that the app answers after a click: buttons of the help in a conversation.
+ASK_OUT: Final = "conversation.out"
+ASK_BALANCE: Final = "conversation.balance"
+ASK_MINE: Final = "conversation.mine"
 # Buttons of the user's own requests in any message; the value is the request's id.
 EDIT: Final = "leave.edit"
 CANCEL: Final = "leave.cancel"

@@ -40,10 +40,19 @@ class Person(TypedDict, total=False):
 
 
 class Event(TypedDict, total=False):
+    """``ts`` is when a message was written, in seconds since 1970."""
+
     type: str
     user: str | Person
     tab: str
     tokens: dict[str, list[str]]
+    subtype: str
+    bot_id: str
+    channel: str
+    channel_type: str
+    text: str
+    ts: str
+    thread_ts: str
 
 
 class Option(TypedDict, total=False):

@@ -157,6 +157,17 @@ class Interaction:
         return self.body["event"]
 
     @property
+    def message(self) -> Event | None:
+        """The message that was written to the app; None for every other interaction."""
+        event = self.body.get("event")
+        return event if event is not None and event.get("type") == "message" else None
+
+    @property
+    def command(self) -> str:
+        """The command that was typed, "" in a conversation, which needs none."""
+        return str(self.body.get("command") or "")
+
+    @property
     def slack_user_id(self) -> str:
         """The acting user's id; "" if the payload has none."""
         event = self.body.get("event")
@@ -244,7 +255,13 @@ class Interaction:
             await show(trigger_id=self.body["trigger_id"], view=view)
 
     async def reply(self, message: Message) -> None:
-        """Send an ephemeral message beside the command or message that was used."""
+        """Send an ephemeral message beside the command or message that was used.
+
+        In a conversation with the app it is a message of its own.
+        """
+        if self.message is not None:
+            await self._answer(self.message, message)
+            return
         await self.ack()
         await self._respond(response_type="ephemeral", replace_original=False, **message)
 
@@ -271,6 +288,9 @@ class Interaction:
         if self.is_submission and not self.is_answered:
             await self.ack(response_action="update", view=layout.notice("Hiatus", sentence))
             return
+        if self.message is not None:
+            await self._answer(self.message, {"text": layout.escaped(sentence)})
+            return
         await self.ack()
         if self.body.get("response_url"):
             message = layout.escaped(sentence)
@@ -294,6 +314,12 @@ class Interaction:
             await self.database.write(use_case, *args, **kwargs)
         except DomainError as refusal:
             await self.tell(explain(refusal))
+
+    async def _answer(self, written: Event, message: Message) -> None:
+        """Post a message where the person wrote, in the same thread."""
+        await self.client.chat_postMessage(
+            channel=written["channel"], thread_ts=written.get("thread_ts"), **message
+        )
 
     async def _respond(self, **message: object) -> None:
         url = self.body.get("response_url")

@@ -97,6 +97,20 @@ class _Completed(AsyncListenerCompletionHandler):
         interaction.services.interactions.discard(task)
 
 
+def telling(act: Act) -> Act:
+    """The same for an event that a person waits for: an error is told to them."""
+
+    async def tells(interaction: Interaction) -> None:
+        try:
+            await act(interaction)
+        except (DatabaseUnavailable, *slack_web.FAILURES):
+            raise
+        except Exception as error:  # noqa: BLE001  # logged where the sentence is chosen
+            await interaction.tell(await _sentence(interaction, error))
+
+    return tells
+
+
 def on_event(
     app: AsyncApp, name: str | re.Pattern[str], act: Act, *, may_repeat: bool = False
 ) -> None:

@@ -14,6 +14,8 @@ from bot.listeners import (
     balance,
     calendar,
     commands,
+    confirming,
+    conversation,
     decisions,
     events,
     home,
@@ -28,6 +30,8 @@ from bot.listeners import (
 def register(app: AsyncApp, command: str) -> None:
     """Register every listener, the fallbacks last; ``command`` is the configured one."""
     commands.register(app, command)
+    confirming.register(app)
+    conversation.register(app)
     request_form.register(app)
     own_leave.register(app)
     record_form.register(app)

@@ -50,7 +50,7 @@ async def show(interaction: Interaction, typed: str = "") -> None:
     by = await listening.acknowledged(interaction)
     shown = await interaction.database.read(_typed, typed, by=by, now=interaction.now)
     if shown is None:
-        message = answers.unknown_day(str(interaction.body["command"]), typed)
+        message = answers.unknown_day(interaction.command, typed)
     else:
         message = answers.balance(*shown)
     await interaction.reply(message)

@@ -13,7 +13,15 @@ from slack_bolt.async_app import AsyncApp
 from bot.base import ids
 from bot.interaction import errors, listening, typed_context
 from bot.interaction.interaction import Interaction
-from bot.listeners import balance, calendar, own_leave, record_form, request_form, time_credits
+from bot.listeners import (
+    balance,
+    calendar,
+    confirming,
+    own_leave,
+    record_form,
+    request_form,
+    time_credits,
+)
 from bot.message_views import answers
 from bot.message_views.answers import Away
 from bot.parsing import typed_leave, typed_names, typed_phrases, typed_work
@@ -21,7 +29,7 @@ from bot.parsing.languages import in_english
 from bot.parsing.typed_leave import ParsedLeave
 from bot.parsing.typed_names import plain
 from bot.parsing.typed_terms import Problem
-from bot.views import request_values, typed_problems
+from bot.views import conversation, request_values, typed_problems
 from bot.views.request_values import Filled
 from bot.views.typed_problems import Reading
 from storage.base.errors import DomainError
@@ -40,7 +48,15 @@ _MAX_TYPED: Final = 3_000
 
 async def timeoff(interaction: Interaction) -> None:
     """Run a subcommand, or open a form filled in from the typed text."""
-    typed = " ".join(str(interaction.body.get("text") or "")[:_MAX_TYPED].split())
+    await answer(interaction, str(interaction.body.get("text") or ""))
+
+
+async def answer(interaction: Interaction, text: str) -> None:
+    """Answer what a person typed after the command, or wrote in the conversation with the app.
+
+    A form needs a click or a command, so in the conversation a button opens it.
+    """
+    typed = " ".join(text[:_MAX_TYPED].split())
     subcommand = SUBCOMMANDS.get(in_english(plain(typed)))
     if subcommand is not None:
         await subcommand(interaction)
@@ -72,9 +88,13 @@ async def timeoff(interaction: Interaction) -> None:
     first, _, rest = typed.partition(" ")
     if SUBCOMMANDS.get(in_english(plain(first))) is request_form.open_form:
         typed = rest
-    leave = await request_form.open_typed(interaction, typed)
-    if leave is not None:
+    by, leave = await request_form.parsed(interaction, typed)
+    if not leave.fills_form:
         await reply(interaction, typed, leave)
+    elif interaction.message is None:
+        await request_form.open_parsed(interaction, by, leave)
+    else:
+        await confirming.show(interaction, leave, by=by)
 
 
 async def _not_understood(interaction: Interaction, typed: str) -> None:
@@ -86,10 +106,11 @@ async def _not_understood(interaction: Interaction, typed: str) -> None:
 async def _help(interaction: Interaction) -> None:
     await interaction.ack()
     await listening.greet(interaction)
-    help_text = answers.help_text(
-        str(interaction.body["command"]), contact=interaction.services.support_contact
-    )
-    await interaction.reply({"text": help_text})
+    contact = interaction.services.support_contact
+    if interaction.message is not None:
+        await interaction.reply(conversation.help_message(contact=contact))
+        return
+    await interaction.reply({"text": answers.help_text(interaction.command, contact=contact)})
 
 
 async def _out(interaction: Interaction) -> None:
@@ -211,7 +232,7 @@ async def reply(interaction: Interaction, typed: str, leave: ParsedLeave) -> Non
     except DomainError as refusal:
         await interaction.tell(errors.sentence(refusal))
         return
-    command = str(interaction.body["command"])
+    command = interaction.command
     if reading is not None and (leave.is_question or reading.person is not None):
         message = typed_problems.offer(reading)
     elif leave.is_question:
@@ -277,7 +298,7 @@ def _words(typed: str) -> list[str]:
 
 async def open_own(interaction: Interaction) -> None:
     """Open the request form with what was read."""
-    await request_form.open_filled_in(interaction, request_values.unpacked(interaction.value))
+    await request_form.open_read(interaction, request_values.unpacked(interaction.value))
 
 
 async def open_recording(interaction: Interaction) -> None:

@@ -21,9 +21,17 @@ from bot.parsing import typed_leave, typed_names
 from bot.parsing.typed_leave import ParsedLeave
 from bot.parsing.typed_names import Mention
 from bot.screens import searches
-from bot.views import live_line, record_form, request_form, request_values, typed_problems
+from bot.views import (
+    conversation,
+    live_line,
+    record_form,
+    request_form,
+    request_values,
+    typed_problems,
+)
 from bot.views.record_form import Entered
 from bot.views.request_values import Alerts, Filled
+from bot.views.typed_problems import Reading
 from storage.base.errors import DomainError, FieldError, InvalidInput, OverlappingLeave
 from storage.base.leave_values import LeaveRequest, LeaveType
 from storage.base.values import Caller, User, local_day
@@ -105,10 +113,29 @@ async def open_typed(interaction: Interaction, mentions: Sequence[Mention]) -> N
     if user is None:
         return
     if user.id == by.user_id:
+        if interaction.message is not None:
+            await interaction.reply(conversation.form_offer())
+            return
         await own_form.open_typed_or_empty(interaction, typed)
         return
     leave = await interaction.database.read(_parsed, user.id, typed, by=by, now=interaction.now)
+    if interaction.message is not None:
+        await interaction.reply(typed_problems.to_complete(leave.problems, _reading(user, leave)))
+        return
     await _open(interaction, by, user.id, leave)
+
+
+def _reading(user: User, leave: ParsedLeave) -> Reading:
+    """What the button opens the form with, in a conversation."""
+    filled = Filled(
+        leave_type_id=leave.leave_type_id,
+        start_date=leave.start_date,
+        end_date=leave.end_date,
+        begins_at_midday=leave.start_half_day == "pm",
+        ends_at_midday=leave.end_half_day == "am",
+        note=leave.note,
+    )
+    return Reading(filled=filled, person=user)
 
 
 async def _person_of_account(

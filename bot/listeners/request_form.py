@@ -17,7 +17,7 @@ from bot.interaction.interaction import Interaction
 from bot.listeners import amendments
 from bot.parsing import typed_leave
 from bot.parsing.typed_leave import ParsedLeave
-from bot.views import live_line, request_form, request_values, typed_problems
+from bot.views import conversation, live_line, request_form, request_values, typed_problems
 from bot.views.request_values import Alerts, Filled
 from storage.base.errors import DomainError, FieldError, InvalidInput, InvalidTransition
 from storage.base.leave_values import LeaveRequest, LeaveType
@@ -67,7 +67,10 @@ class _Form:
 async def open_form(interaction: Interaction) -> None:
     # Acknowledged first: the form is opened by a separate call.
     by = await listening.acknowledged(interaction)
-    await _open_parsed(interaction, by, ParsedLeave())
+    if interaction.message is not None:
+        await interaction.reply(conversation.form_offer())
+        return
+    await open_parsed(interaction, by, ParsedLeave())
 
 
 async def open_filled_in(
@@ -84,24 +87,30 @@ async def open_filled_in(
     await _open(interaction, form)
 
 
-async def open_typed(interaction: Interaction, typed: str) -> ParsedLeave | None:
-    """Open the form filled in from typed leave; return the text that is none, to reply to it."""
-    await interaction.ack()
-    by, leave = await _parsed(interaction, typed)
-    if not leave.fills_form:
-        return leave
-    await _open_parsed(interaction, by, leave)
-    return None
-
-
 async def open_typed_or_empty(interaction: Interaction, typed: str) -> None:
     """Open the form, filled in if the typed text is about leave."""
-    by, leave = await _parsed(interaction, typed)
-    await _open_parsed(interaction, by, leave if leave.is_about_leave else ParsedLeave())
+    by, leave = await parsed(interaction, typed)
+    await open_parsed(interaction, by, leave if leave.is_about_leave else ParsedLeave())
 
 
-async def _parsed(interaction: Interaction, typed: str) -> tuple[Caller, ParsedLeave]:
-    by = await listening.caller(interaction)
+async def open_read(interaction: Interaction, filled: Filled) -> None:
+    """Open the form with what was read; leave that interrupts other leave has its own form.
+
+    Days that were not read are empty.
+    """
+    by = await listening.acknowledged(interaction)
+    interruption = await interaction.database.read(
+        amendments.form_of_typed, filled, by=by, now=interaction.now
+    )
+    if interruption is not None:
+        await interaction.open(interruption)
+        return
+    await open_filled_in(interaction, filled, needs_days=False)
+
+
+async def parsed(interaction: Interaction, typed: str) -> tuple[Caller, ParsedLeave]:
+    """The person and the leave that they typed; acknowledges first."""
+    by = await listening.acknowledged(interaction)
     context = await interaction.database.read(
         typed_context.of_caller, by=by, now=interaction.now, typed=typed
     )
@@ -252,7 +261,8 @@ async def show_refusal(
         await interaction.ack(response_action="update", view=await render())
 
 
-async def _open_parsed(interaction: Interaction, by: Caller, leave: ParsedLeave) -> None:
+async def open_parsed(interaction: Interaction, by: Caller, leave: ParsedLeave) -> None:
+    """Open the form filled in from typed leave."""
     interruption, form = await interaction.database.read(
         _forms_of_typed, leave, by=by, now=interaction.now
     )

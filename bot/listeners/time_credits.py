@@ -17,7 +17,7 @@ from bot.message_views import time_credit_messages
 from bot.messages import home_tab
 from bot.parsing import typed_work
 from bot.parsing.typed_work import ParsedWork
-from bot.views import decline, time_credit_form, typed_problems
+from bot.views import conversation, decline, time_credit_form, typed_problems
 from bot.views.time_credit_form import WORKED_ON, FilledClaim
 from storage.base.allowance_values import Allowance
 from storage.base.errors import DomainError, InsufficientRole, OwnRequest
@@ -45,7 +45,16 @@ async def open_typed(interaction: Interaction, typed: str) -> None:
     # No usual number in place of one that was typed.
     half_days = 2.0 if work.days is None else work.days * 2
     filled = FilledClaim(worked_on=work.worked_on, half_days=half_days, reason=work.reason)
+    if interaction.message is not None:
+        problems = typed_problems.sentences(work.problems)
+        await interaction.reply(conversation.claim_offer(filled, problems))
+        return
     await _open(interaction, filled, _asides(work, context.today))
+
+
+async def open_read(interaction: Interaction) -> None:
+    """Open the form with what was read in a conversation."""
+    await _open(interaction, conversation.unpacked_claim(interaction.value))
 
 
 def _asides(work: ParsedWork, today: date) -> list[Block]:
@@ -236,6 +245,7 @@ def _message(card: TimeCreditCard) -> Message:
 
 def register(app: AsyncApp) -> None:
     app.action(ids.TIME_CREDIT_CLAIM)(open_form)
+    app.action(ids.CLAIM_UNDERSTOOD)(open_read)
     app.view(ids.TIME_CREDIT_FORM)(submitted)
     app.action(ids.TIME_CREDIT_CANCEL)(cancel)
     app.action(ids.TIME_CREDIT_APPROVE)(approve)

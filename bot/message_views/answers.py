@@ -108,12 +108,10 @@ def unknown_day(command: str, typed: str) -> Message:
     """The response to words after ``balance`` that are neither a day nor a year."""
     return {
         "text": gettext(
-            "Sorry, I can't read “{typed}” as a day or a year. Try `{command} {year}` or "
-            "`{command} {day}`.",
+            "Sorry, I can't read “{typed}” as a day or a year. Try `{year}` or `{day}`.",
             typed=layout.escaped(layout.cut(layout.one_line(typed), _MAX_COMMAND)),
-            command=command,
-            year=gettext(BALANCE_EXAMPLES[0]),
-            day=gettext(BALANCE_EXAMPLES[1]),
+            year=f"{command} {gettext(BALANCE_EXAMPLES[0])}".strip(),
+            day=f"{command} {gettext(BALANCE_EXAMPLES[1])}".strip(),
         )
     }
 

@@ -22,6 +22,7 @@ SCOPES: Final[Mapping[str, str]] = {
     "chat:write": "Direct messages to approvers and requesters, and updates of these messages.",
     "channels:read": "To check whether the digest's channel is shared with another organisation.",
     "groups:read": "The same for private channels.",
+    "im:history": "To read what people write to the app, in their conversation with it only.",
     "users:read": "Names, time zones, locales and deactivation of people.",
     "users:read.email": "To match Slack accounts with people of the organisation.",
 }
@@ -59,6 +60,9 @@ EVENTS: Final[Mapping[str, Event]] = {
     "app_home_opened": Event(scope=None, reason="Renders the Home tab."),
     "app_uninstalled": Event(
         scope=None, reason="Deliveries to the workspace stop; its data stays."
+    ),
+    "message.im": Event(
+        scope="im:history", reason="Answers what people write in their conversation with the app."
     ),
     "tokens_revoked": Event(scope=None, reason="The same if only the token was revoked."),
     "user_change": Event(
@@ -123,9 +127,9 @@ def _features(command: str, events_url: str | None) -> list[str]:
         "features:",
         "  app_home:",
         "    home_tab_enabled: true",
-        "    # Where people find messages from Hiatus. Hiatus does not answer messages there.",
+        "    # Where people find messages from Hiatus, and write to it.",
         "    messages_tab_enabled: true",
-        "    messages_tab_read_only_enabled: true",
+        "    messages_tab_read_only_enabled: false",
         "  bot_user:",
         "    display_name: Hiatus",
         "    always_online: true",

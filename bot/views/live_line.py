@@ -34,15 +34,15 @@ def blocks(
     if preview.leave_type is None:
         return []
     shown: list[Block] = []
-    figures = _figures(preview, is_own)
+    lines = figures(preview, is_own)
     if replaced_dates is not None:
-        figures.append(
+        lines.append(
             gettext(
                 "Replaces days of other leave ({dates}). They get these days back.",
                 dates=replaced_dates,
             )
         )
-    shown.append(_paragraph(figures))
+    shown.append(_paragraph(lines))
     if preview.bridge is not None:
         shown.append(layout.quiet(_bridge(preview.bridge)))
     shown += [
@@ -58,7 +58,7 @@ def blocks(
         shown.append(layout.quiet(_no_one_off(is_own)))
     if not can_send:
         return shown
-    shown.append(layout.quiet(layout.escaped(_what_happens(preview))))
+    shown.append(layout.quiet(layout.escaped(what_happens(preview))))
     if preview.unreachable:
         shown.append(layout.quiet(layout.escaped(_skipped(preview))))
     return shown
@@ -88,22 +88,23 @@ def _paragraph(lines: Sequence[str]) -> Block:
     return {"block_id": ids.LIVE, **layout.section("\n".join(lines))}
 
 
-def _figures(preview: Preview, is_own: bool) -> list[str]:
+def figures(preview: Preview, is_own: bool) -> list[str]:
+    """The total, the days that do not count, and the balance after, in mrkdwn."""
     first, last = preview.lines[0].date, preview.lines[-1].date
     when = words.short_day(first)
     if first != last:
         when = gettext("{first} to {last}", first=when, last=words.short_day(last))
-    figures = [f"*{words.amount(preview.total_half_days)}* ({when})"]
+    lines = [f"*{words.amount(preview.total_half_days)}* ({when})"]
     if preview.effect is not None:
-        figures.append(f"*{_effect(preview)}*")
-    figures += [layout.escaped(line) for line in _not_counted(preview.lines)]
+        lines.append(f"*{_effect(preview)}*")
+    lines += [layout.escaped(line) for line in _not_counted(preview.lines)]
     if preview.leave_type is not None and preview.leave_type.deducts_allowance:
-        figures += [_balance(change) for change in preview.years]
+        lines += [_balance(change) for change in preview.years]
     elif is_own:
-        figures.append(gettext("This type doesn't use your allowance."))
+        lines.append(gettext("This type doesn't use your allowance."))
     else:
-        figures.append(gettext("This type doesn't use their allowance."))
-    return figures
+        lines.append(gettext("This type doesn't use their allowance."))
+    return lines
 
 
 def _balance(change: YearChange) -> str:
@@ -154,7 +155,8 @@ def _effect(preview: Preview) -> str:
     return gettext("Applies at once: {amount} more", amount=amount)
 
 
-def _what_happens(preview: Preview) -> str:
+def what_happens(preview: Preview) -> str:
+    """Who approves it, or why it is approved at once; plain text."""
     if preview.replaced is not None and preview.replaced.status == "approved":
         return _what_changes(preview)
     if preview.approved_because == "recorded":

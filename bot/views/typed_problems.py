@@ -54,13 +54,18 @@ _PROBLEM_SENTENCES: Final[Mapping[ProblemKind, str]] = {
 
 def asides(problems: Sequence[Problem], note: str | None = None) -> list[Block]:
     """The words typed after the command that were not understood, and those in the note."""
-    lines = [_problem_sentence(problem) for problem in problems[:_MAX_PROBLEMS]]
+    lines = sentences(problems)
     if note is not None:
         lines.append(gettext("“{note}” is in the note.", note=layout.cut(note, layout.MAX_NAME)))
     if not lines:
         return []
     block = layout.paragraph("\n".join(lines))
     return [{"block_id": ids.ASIDES, **block}]
+
+
+def sentences(problems: Sequence[Problem]) -> list[str]:
+    """What was not understood, in plain text."""
+    return [_problem_sentence(problem) for problem in problems[:_MAX_PROBLEMS]]
 
 
 def _problem_sentence(problem: Problem) -> str:
@@ -83,6 +88,11 @@ class Reading:
     @property
     def line(self) -> str:
         """The values as a sentence."""
+        return gettext("I read: {rest}.", rest=", ".join(self.parts))
+
+    @property
+    def parts(self) -> list[str]:
+        """The person, type, days and note that were read."""
         filled = self.filled
         parts = [] if self.person is None else [layout.cut(self.person.name, layout.MAX_NAME)]
         if self.type_name is not None:
@@ -94,7 +104,7 @@ class Reading:
             parts.append(words.span(filled.start_date, filled.end_date, *halves))
         if filled.note is not None:
             parts.append(f"“{layout.cut(filled.note, layout.MAX_NAME)}”")
-        return gettext("I read: {rest}.", rest=", ".join(parts))
+        return parts
 
     @property
     def button(self) -> Block:
@@ -114,7 +124,12 @@ def not_understood(command: str, typed: str, reading: Reading | None) -> Message
 
 
 def examples(command: str) -> str:
-    return gettext("`{command} help` shows examples.", command=command)
+    return gettext("`{help}` shows examples.", help=_help(command))
+
+
+def _help(command: str) -> str:
+    """What shows help; in a conversation, without a command, the word is enough."""
+    return f"{command} {gettext('help')}".strip()
 
 
 def offer(reading: Reading) -> Message:
@@ -126,6 +141,12 @@ def offer(reading: Reading) -> Message:
     return _with_button(f"{reading.line} {asked}", reading)
 
 
+def to_complete(problems: Sequence[Problem], reading: Reading) -> Message:
+    """What has to be chosen in the form before the leave can be sent, and the button for it."""
+    lines = [reading.line] if reading.parts else [gettext("Which days?")]
+    return _with_button("\n".join([*lines, *sentences(problems)]), reading)
+
+
 def no_home_office() -> Message:
     return {"text": gettext(_NO_HOME_OFFICE)}
 
@@ -133,7 +154,7 @@ def no_home_office() -> Message:
 def no_answer(command: str, typed: str) -> Message:
     """The response to other questions: where help is."""
     shown = gettext("Sorry, I can't answer “{words}”.", words=layout.cut(typed, _MAX_TYPED))
-    rest = gettext("`{command} help` shows what you can ask.", command=command)
+    rest = gettext("`{help}` shows what you can ask.", help=_help(command))
     return _with_button(f"{shown} {rest}", None)
 
 

@@ -16,6 +16,7 @@ DEFAULT_SCOPES = (
     "chat:write",
     "channels:read",
     "groups:read",
+    "im:history",
     "users:read",
     "users:read.email",
     "im:write",
@@ -184,6 +185,8 @@ class Message:
     reply_broadcast: bool = False
     metadata: Payload | None = None
     history: list[tuple[str, list[Payload]]] = field(default_factory=list)
+    # Whether a person wrote it, not the app.
+    is_written: bool = False
 
     @property
     def visible_text(self) -> str:
@@ -202,9 +205,9 @@ class Message:
             "ts": self.ts,
             "text": self.text,
             "team": self.team_id,
-            "bot_id": bot_id,
-            "app_id": app_id,
         }
+        if not self.is_written:
+            shape |= {"bot_id": bot_id, "app_id": app_id}
         optional = {
             "blocks": self.blocks,
             "thread_ts": self.thread_ts,

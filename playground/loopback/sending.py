@@ -177,6 +177,16 @@ def event_callback(
     }
 
 
+def message_event(workspace: Workspace, message: Message) -> Payload:
+    """The inner event of message.im."""
+    return workspace.to_slack(message) | {
+        "channel": message.channel,
+        "channel_type": "im",
+        "client_msg_id": f"{workspace.next_number():08d}-0000-4000-8000-000000000000",
+        "event_ts": message.ts,
+    }
+
+
 def action(block: Payload, element: Payload, value: object) -> Payload:
     """An entry of `actions`: what a person did with an element."""
     entry: Payload = {
@@ -373,6 +383,38 @@ class Sending:
         return self._delivery.deliver(
             "events_api", payload, how, retry_num=retry_num, retry_reason=retry_reason
         )
+
+    def write(
+        self,
+        user_id: str,
+        text: str,
+        *,
+        at_seconds: float | None = None,
+        thread_ts: str | None = None,
+        event_id: str | None = None,
+        **how: Unpack[How],
+    ) -> Answer:
+        """Writes a message to the app in the conversation with it: message.im.
+
+        Slack escapes the text. ``at_seconds`` since 1970 is when it was written; by default now.
+        """
+        team_id = how.get("team_id", self.team_id)
+        ts = self._workspace.next_ts()
+        if at_seconds is not None:
+            ts = f"{at_seconds:.6f}"
+        message = Message(
+            team_id=team_id,
+            channel=self._workspace.dm_channel(team_id, user_id),
+            ts=ts,
+            text=text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;"),
+            blocks=[],
+            author_id=user_id,
+            user=user_id,
+            thread_ts=thread_ts,
+            is_written=True,
+        )
+        self._workspace.add_message(message)
+        return self.event(message_event(self._workspace, message), event_id, **how)
 
     def open_home(self, user_id: str, *, tab: str = "home", **how: Unpack[How]) -> Answer:
         """Opens the app's Home (or "messages") tab: app_home_opened."""

@@ -53,23 +53,27 @@ export function thread(root, { people, scene }) {
   ];
 }
 
-// Whether the message stands below its sender's last one without another head. All are of Hiatus.
+// Whether the message stands below its sender's last one without another head.
 function continues(above, message) {
-  const isAlone = [above, message].some((one) => !one || one.ephemeral || one.reply_broadcast);
+  const isAlone = [above, message].some((one) => !one || one.ephemeral || one.reply_broadcast) || above.author !== message.author;
   return !isAlone && Number(message.ts) - Number(above.ts) < GROUP_SECONDS;
 }
 
 function drawMessage(message, people, scene, { isInThread = false, isGrouped = false } = {}) {
   const time = element("time", { datetime: timeOf(message).toISOString(), title: timeOf(message).toLocaleString() }, clock(message));
-  const head = element("p", { class: "head" }, element("b", {}, "Hiatus"), element("span", { class: "badge" }, "APP"), time);
+  // Slack ids are those of people; what has none is of Hiatus.
+  const writer = people.find((person) => person.id === message.author);
+  const name = writer ? writer.name : "Hiatus";
+  const head = element("p", { class: "head" }, element("b", {}, name), ...(writer ? [] : [element("span", { class: "badge" }, "APP")]), time);
   const content = element("div", { class: "content" }, ...(isGrouped ? [] : [head]));
   if (message.deleted) {
     content.append(element("p", { class: "note" }, message.text));
   } else {
     content.append(...(message.blocks.length ? drawBlocks(message.blocks, scene) : [element("div", { class: "block" }, ...mrkdwn(message.text, people))]));
   }
-  const drawn = element("article", { class: "message", "aria-label": `Hiatus, ${clock(message)}` },
-    isGrouped ? element("span", { class: "gutter" }, time) : element("img", { class: "avatar", src: ICON, alt: "" }), content);
+  const avatar = writer ? element("span", { class: "avatar initials", "aria-hidden": "true" }, initials(name)) : element("img", { class: "avatar", src: ICON, alt: "" });
+  const drawn = element("article", { class: "message", "aria-label": `${name}, ${clock(message)}` },
+    isGrouped ? element("span", { class: "gutter" }, time) : avatar, content);
   drawn.classList.toggle("grouped", isGrouped);
   if (message.edited) {
     content.append(element("span", { class: "note" }, "(edited)"));
@@ -96,6 +100,10 @@ function repliesBar(message, news, open) {
   bar.append(element("span", { class: "note" }, `Last reply at ${clock(last)}`));
   bar.addEventListener("click", () => open(message));
   return bar;
+}
+
+function initials(name) {
+  return name.split(" ").map((word) => word[0]).slice(0, 2).join("");
 }
 
 function divider(words) {

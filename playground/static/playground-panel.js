@@ -120,13 +120,17 @@ export class Panel {
   }
 
   say(text) {
-    if (!text.startsWith("/")) {
-      this.tell(`Hiatus listens to commands only: begin with ${this.world.command}.`);
+    if (!text) {
+      return;
+    }
+    const isCommand = text.startsWith("/");
+    if (!isCommand && this.tab === "channel") {
+      this.tell(`Hiatus doesn't read channels. Write to it under “${TABS.messages}”, or begin with ${this.world.command}.`);
       return;
     }
     const channel = this.tab === "channel" ? this.screen.channels[0].id : "";
-    this.act({ kind: "command", text, channel });
-    this.line.value = `${this.world.command} `;
+    this.act(isCommand ? { kind: "command", text, channel } : { kind: "write", text });
+    this.line.value = isCommand ? `${this.world.command} ` : "";
     if (this.tab === "home") {
       this.open("messages");
     }

@@ -301,6 +301,13 @@ class World:
         self.slack.command(who, "/timeoff", text)
         self.settled()
 
+    def say(self, who: str, text: str, **how: Any) -> Message:
+        """Write to the app in the conversation with it; its answer, the last message there."""
+        at_seconds = self.clock.now.timestamp()
+        assert self.slack.write(who, text, **{"at_seconds": at_seconds} | how).ok
+        self.settled()
+        return self.slack.dm(who)[-1]
+
     def home(self, who: str) -> View:
         """Open the Home tab."""
         assert self.slack.open_home(who).ok
