@@ -209,10 +209,12 @@ def names(people: Sequence[str], most: int = _MAX_NAMES) -> str:
 
 
 def awaiting(approver_names: Sequence[str], *, awaits_reader: bool) -> str:
-    """Who has to decide, the reader first: ``Awaiting you and Hedy``."""
-    # The object of the sentence: in German, "dich".
-    reader = [gettext("you")] if awaits_reader else []
-    approvers = [*reader, *(layout.cut(name, layout.MAX_NAME) for name in approver_names)]
+    """Who has to decide, the reader first: ``Waiting for you and Hedy``, ``Awaiting Hedy``."""
+    approvers = [layout.cut(name, layout.MAX_NAME) for name in approver_names]
+    if awaits_reader:
+        # The object of the sentence: in German, "dich".
+        reader = gettext("you")
+        return gettext("Waiting for {names}", names=names([reader, *approvers]))
     if not approvers:
         return gettext("Awaiting a decision")
     return gettext("Awaiting {names}", names=names(approvers))

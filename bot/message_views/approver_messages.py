@@ -125,8 +125,8 @@ def reminder(card: ApprovalCard, home_url: str | None) -> Message:
     if not card.may_decide:
         return cards.outcome(card)
     title = gettext("Still waiting for your decision")
-    blocks = [layout.section(f"*{title}*"), *cards.blocks(card, home_url)]
-    return {"text": _reminder_sentence(card), "blocks": blocks}
+    sentence = " ".join((_reminder_sentence(card), *cards.return_sentence(card)))
+    return {"text": sentence, "blocks": cards.blocks(card, home_url, title)}
 
 
 def _reminder_sentence(card: ApprovalCard) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, Literal
 
 from bot.base import ids
@@ -14,6 +14,7 @@ from storage.base.errors import Days, ShortDay
 from storage.base.leave_values import Amendment, LeaveRequest, LeaveType
 from storage.leave.leave_balances import YearBalance
 from storage.leave.limit_checks import LimitExcess, TeamStrength
+from storage.leave.returns import Return
 from storage.notifications.approval_cards import ApprovalCard, CardAmendment, CardCover
 from storage.people.colleagues import ColleagueOff
 from storage.rules.absence_limits import Strength
@@ -40,10 +41,14 @@ def message(card: ApprovalCard, home_url: str | None) -> Message:
     return {"text": _text(card), "blocks": blocks(card, home_url)}
 
 
-def blocks(card: ApprovalCard, home_url: str | None) -> list[Block]:
-    """The card block, and below it what does not fit into its 200 characters."""
+def blocks(card: ApprovalCard, home_url: str | None, title: str | None = None) -> list[Block]:
+    """The state, the card block, and below it what does not fit into its 200 characters.
+
+    ``title`` takes the place of the state, in plain text.
+    """
     request, proposed = card.request, card.open_amendment
-    shown = [block(card, _buttons(card))]
+    shown = [_first_line(card, title or _status_line(card), home_url)]
+    shown.append(block(card, _buttons(card)))
     if proposed is not None:
         shown.append(layout.section("\n".join(card_differences(card, proposed))))
     if card.is_undecided and card.colleagues_count > 1:
@@ -61,15 +66,48 @@ def blocks(card: ApprovalCard, home_url: str | None) -> list[Block]:
         shown.append(layout.paragraph(reason))
     if declined := _amendment_reason(card):
         shown.append(layout.paragraph(gettext("Reason: {reason}", reason=declined)))
-    status = layout.escaped(_status_line(card))
-    if card.may_decide:
-        return [*shown, {**layout.section(status), "accessory": _menu(card, home_url)}]
-    return [*shown, layout.quiet(status)]
+    return shown
 
 
 def outcome(card: ApprovalCard) -> Message:
     """Only the state, for a reply to the card."""
-    return {"text": _text(card), "blocks": [layout.quiet(layout.escaped(_status_line(card)))]}
+    return {"text": _text(card), "blocks": [layout.quiet(_marked(card, _status_line(card)))]}
+
+
+# Of a request, of an amendment and of time in lieu, by status.
+SYMBOLS: Final[Mapping[str, str]] = {
+    "pending": "⏳",
+    "approved": "✅",
+    "declined": "❌",
+    "withdrawn": "🚫",
+    "cancelled": "🚫",
+}
+
+
+def symbol(card: ApprovalCard, *, of_amendment: bool = True) -> str:
+    """That of the state. ``of_amendment``: of a change that was its last one, if there is one."""
+    if card.is_undecided:
+        return SYMBOLS["pending"]
+    if of_amendment and card.amendment is not None and amendment_outcome(card):
+        return SYMBOLS[card.amendment.amendment.status]
+    return SYMBOLS[card.request.status]
+
+
+def _marked(card: ApprovalCard, sentence: str) -> str:
+    return f"{symbol(card)} *{layout.escaped(sentence)}*"
+
+
+def _first_line(card: ApprovalCard, sentence: str, home_url: str | None) -> Block:
+    """The state, and beside it what undoes the decision, or where an approver can look."""
+    line = layout.section(_marked(card, sentence))
+    if card.may_decide:
+        return {**line, "accessory": _menu(card, home_url)}
+    if card.may_reverse:
+        label = gettext("Undo") if card.ended_by_viewer else gettext("Change decision")
+        spoken = gettext("{label}: {who}", label=label, who=card.requester.name)
+        undo = layout.button(label, ids.REVERSE, card.request.id, spoken=spoken)
+        return {**line, "accessory": undo}
+    return line
 
 
 def block(card: ApprovalCard, buttons: Sequence[Block] = ()) -> Block:
@@ -80,7 +118,7 @@ def block(card: ApprovalCard, buttons: Sequence[Block] = ()) -> Block:
         requester_name=card.requester.name,
         leave_type_name=(proposed or card).leave_type.name,
         dates=words.dates(card.request if proposed is None else proposed.amendment),
-        amount=words.amount((proposed or card.request).total_half_days),
+        amount=_with_return(card, words.amount((proposed or card.request).total_half_days)),
         facts=facts(card.balances, off, card.colleagues_count),
         buttons=buttons,
         kind=asked_kind(None if proposed is None else proposed.amendment),
@@ -108,6 +146,23 @@ def facts(
     ]
     lines += [_short(balance) for balance in balances if balance.is_short]
     return [*lines, words.first_colleague_off(off, colleagues_count)] if off else lines
+
+
+def _with_return(card: ApprovalCard, amount: str) -> str:
+    """The amount, and when the person works again: ``5 days · back Mon 15``."""
+    if card.back is None:
+        return amount
+    day = _day_back(card, card.back)
+    if card.back.is_at_midday:
+        return gettext("{amount} · back {day} at midday", amount=amount, day=day)
+    return gettext("{amount} · back {day}", amount=amount, day=day)
+
+
+def _day_back(card: ApprovalCard, back: Return) -> str:
+    last_day = (card.open_amendment.amendment if card.open_amendment else card.request).end_date
+    if (back.day.year, back.day.month) == (last_day.year, last_day.month):
+        return words.weekday_and_number(back.day)
+    return words.abbreviated_day(back.day)
 
 
 def _short(balance: YearBalance) -> str:
@@ -141,6 +196,14 @@ def state(card: ApprovalCard) -> str:
 
 def _outcome(card: ApprovalCard) -> str:
     by = card.ended_by_name and layout.cut(card.ended_by_name, layout.MAX_NAME)
+    if card.ended_by_viewer and card.cancelled_because is None:
+        match card.request.status:
+            case "approved":
+                return gettext("Approved by you")
+            case "declined":
+                return gettext("Declined by you")
+            case "cancelled":
+                return gettext("Cancelled by you")
     match card.request.status:
         case "cancelled" if card.cancelled_because == "interrupted":
             return gettext("Replaced by other leave")
@@ -282,9 +345,7 @@ def _status_line(card: ApprovalCard) -> str:
 
 
 def _buttons(card: ApprovalCard) -> list[Block]:
-    """Those of an amendment have its id: they are stale once it is replaced."""
-    if card.may_reverse:
-        return [layout.button(gettext("Change decision"), ids.REVERSE, card.request.id)]
+    """What decides. Buttons of an amendment have its id: they are stale once it is replaced."""
     if not card.may_decide and not card.may_decline:
         return []
     approve, decline, value = ids.APPROVE, ids.DECLINE, card.request.id
@@ -311,6 +372,7 @@ def _menu(card: ApprovalCard, home_url: str | None) -> Block:
 def _text(card: ApprovalCard) -> str:
     parts = [
         _sentence(card),
+        *return_sentence(card),
         *(f"{line}." for line in _balance_lines(card)),
         *_colleagues_sentence(card),
         *(f"{layout.escaped(line)}." for line in _attendance_lines(card)),
@@ -321,6 +383,15 @@ def _text(card: ApprovalCard) -> str:
     if note:
         parts.append(gettext("Note: {note}", note=layout.excerpt(note, layout.room_after(parts))))
     return " ".join(parts)
+
+
+def return_sentence(card: ApprovalCard) -> list[str]:
+    if card.back is None:
+        return []
+    name, day = layout.name(card.requester.name), _day_back(card, card.back)
+    if card.back.is_at_midday:
+        return [gettext("{name} is back {day} at midday.", name=name, day=day)]
+    return [gettext("{name} is back {day}.", name=name, day=day)]
 
 
 def _colleagues_sentence(card: ApprovalCard) -> list[str]:

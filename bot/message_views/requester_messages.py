@@ -29,7 +29,8 @@ def notification(
     sentence = requester_sentences.of_event(card, event_type, news)
     if sentence is None:
         return None
-    blocks = [*_facts(card, sentence), *_reason_blocks(card), *_own_buttons(card), *_again(card)]
+    facts = _facts(card, _symbol(card, event_type), sentence)
+    blocks = [*facts, *_reason_blocks(card), *_own_buttons(card), *_again(card)]
     return {"text": _text(card, sentence), "blocks": blocks}
 
 
@@ -44,7 +45,8 @@ def own_request(card: ApprovalCard) -> Message:
     The reply about a decline has the reason and the button for other dates.
     """
     sentence = requester_sentences.of_status(card)
-    blocks = [*_facts(card, sentence), *_own_buttons(card)]
+    symbol = cards.symbol(card, of_amendment=False)
+    blocks = [*_facts(card, symbol, sentence), *_own_buttons(card)]
     return {"text": _text(card, sentence), "blocks": blocks}
 
 
@@ -61,6 +63,8 @@ def reply(
     if sentence is None:
         return None
     shown = requester_sentences.with_dates(card, event_type, sentence)
+    if symbol := _symbol(card, event_type):
+        shown = f"{symbol} {shown}"
     blocks = [layout.paragraph(shown), *_reason_blocks(card), *_again(card)]
     return {"text": _text(card, sentence), "blocks": blocks}
 
@@ -87,14 +91,22 @@ def is_broadcast(card: ApprovalCard, event_type: NotificationEvent) -> bool:
     )
 
 
-def _facts(card: ApprovalCard, sentence: str) -> list[Block]:
+def _symbol(card: ApprovalCard, event_type: NotificationEvent) -> str:
+    """That of the state in the first line; none for events that are about something else."""
+    if event_type in ("cover.left", "leave_request.recounted"):
+        return ""
+    return cards.symbol(card, of_amendment=event_type.startswith("leave_request.amendment_"))
+
+
+def _facts(card: ApprovalCard, symbol: str, sentence: str) -> list[Block]:
     proposed = card.open_amendment
     lines = [cards.summary(card)]
     if proposed is not None:
         lines = cards.card_differences(card, proposed)
         if proposed.leave_type.id == card.leave_type.id:
             lines.insert(0, layout.name(card.leave_type.name))
-    shown = "\n".join((f"*{layout.escaped(sentence)}*", *lines, *_balances(card)))
+    first_line = f"{symbol} *{layout.escaped(sentence)}*".lstrip()
+    shown = "\n".join((first_line, *lines, *_balances(card)))
     return [layout.section(shown), *(layout.paragraph(line) for line in _recorded_lines(card))]
 
 

@@ -6,6 +6,7 @@ from bot.base import ids
 from bot.base.block_kit import Block, Message
 from bot.base.language import gettext
 from bot.blocks import layout, words
+from bot.message_views import cards
 from storage.base.event_values import NotificationEvent
 from storage.base.leave_values import LeaveStatus
 from storage.notifications.time_credit_cards import TimeCreditCard
@@ -23,16 +24,14 @@ def message(card: TimeCreditCard) -> Message:
     """The approver's card, with buttons only while they can decide."""
     state = _state_of_approver(card)
     blocks = [
+        _first_line(card, state),
         block(card, _buttons(card)),
         layout.paragraph(gettext("Reason: {reason}", reason=card.credit.reason)),
     ]
     if card.credit.decision_reason:
         declined = gettext("Why it was declined: {reason}", reason=card.credit.decision_reason)
         blocks.append(layout.paragraph(declined))
-    return {
-        "text": _text(card, _claimed(card), state),
-        "blocks": [*blocks, layout.quiet(layout.escaped(state))],
-    }
+    return {"text": _text(card, _claimed(card), state), "blocks": blocks}
 
 
 def reminder(card: TimeCreditCard) -> Message:
@@ -43,8 +42,14 @@ def reminder(card: TimeCreditCard) -> Message:
     title = gettext("Still waiting for your decision")
     return {
         "text": f"{title}: {shown['text']}",
-        "blocks": [layout.section(f"*{title}*"), *shown["blocks"]],
+        "blocks": [_first_line(card, title), *shown["blocks"][1:]],
     }
+
+
+def _first_line(card: TimeCreditCard, sentence: str, *facts: str) -> Block:
+    """The state, and facts in mrkdwn below it."""
+    line = f"{cards.SYMBOLS[card.credit.status]} *{layout.escaped(sentence)}*"
+    return layout.section("\n".join((line, *facts)))
 
 
 def block(card: TimeCreditCard, buttons: list[Block]) -> Block:
@@ -71,7 +76,7 @@ def home_block(card: TimeCreditCard) -> Block:
 def own_message(card: TimeCreditCard) -> Message:
     """The claimer's message, which always shows the current state."""
     sentence = _own_sentence(card)
-    blocks = [layout.section(f"*{layout.escaped(sentence)}*\n{_own_facts(card)}"), *_reason(card)]
+    blocks = [_first_line(card, sentence, _own_facts(card)), *_reason(card)]
     if card.credit.status == "pending":
         blocks.append(layout.actions(cancel_button(card)))
     return {"text": _text(card, sentence, ""), "blocks": blocks}

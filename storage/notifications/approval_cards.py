@@ -19,10 +19,12 @@ from storage.leave import (
     leave_requests,
     leave_rows,
     limit_checks,
+    returns,
 )
 from storage.leave.leave_balances import YearBalance
 from storage.leave.leave_rows import CancellationCause
 from storage.leave.limit_checks import LimitExcess, TeamStrength
+from storage.leave.returns import Return
 from storage.outbox import notification_outbox, organisation_config
 from storage.outbox.organisation_config import OrganisationConfig
 from storage.people import approval_rule, approvers, colleagues, employment_by_date, people_rows
@@ -183,7 +185,9 @@ class ApprovalCard:
     that await a decision. ``first_approver_name`` is set while the second approval is awaited,
     ``second_approver_name`` too if a person gives it, not any admin. ``may_decline`` and
     ``may_take_back``: the viewer gave the first approval, and may still decline or take the
-    approval back.
+    approval back. ``ended_by_viewer``: they brought the request to its status. ``back``: when the
+    requester works again after leave that is pending or approved; None for work elsewhere, and
+    where no such day is near.
     """
 
     request: LeaveRequest
@@ -218,6 +222,8 @@ class ApprovalCard:
     may_take_back: bool = False
     strength: TeamStrength | None = None
     over_limits: tuple[LimitExcess, ...] = ()
+    ended_by_viewer: bool = False
+    back: Return | None = None
 
     @property
     def open_amendment(self) -> CardAmendment | None:
@@ -330,7 +336,9 @@ def cards(
         over_limits=over_limits,
         first_approver_name=name_of(request.first_approver_id) if awaits_second else None,
         second_approver_name=named[0].name if awaits_second and named else None,
+        back=returns.after(tx, config, requester, shown),
     )
+    ended_by = cancelled_by if request.status == "cancelled" else request.decided_by
     found: dict[str, ApprovalCard] = {}
     for viewer in (people[viewer_id] for viewer_id in viewer_ids if viewer_id in people):
         is_own = viewer.id == requester.id
@@ -344,6 +352,7 @@ def cards(
             may_decline=second_approvals.may_decline(request, viewer.id),
             may_take_back=second_approvals.may_take_back(request, viewer.id, now),
             timezone=viewer.timezone or shared.timezone,
+            ended_by_viewer=viewer.id == ended_by,
             cancel_effect=_cancel_effect(tx, config, request, today) if is_own else None,
             told=told_to(tx, config, request, viewer, today),
             told_names=shared.told_names if is_own else (),

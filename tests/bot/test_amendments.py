@@ -85,7 +85,8 @@ def test_an_approver_sees_old_and_new_and_approves(world: World) -> None:
     card = change_card(world)
     assert card.ts == earlier.ts
     assert card.visible_text.startswith(
-        "Ada Lovelace · change of Annual leave\nMon 3 August to Fri 7 August 2026 · 5 days"
+        "⏳ *Waiting for you and Hedy Lamarr*\nAda Lovelace · change of Annual leave\n"
+        "Mon 3 August to Fri 7 August 2026 · 5 days · back Mon 10\n"
     )
     assert (
         "Mon 3 August to Wed 5 August 2026 → *Mon 3 August to Fri 7 August 2026*\n3 days → *5 days*"
@@ -273,7 +274,7 @@ def test_a_card_does_not_offer_to_reverse_what_a_later_decision_settled(world: W
     send_change(world, **{ids.LAST_DAY: "2026-08-06"})
 
     card = world.card(GRACE)
-    assert "Approved by Grace Hopper" in card.visible_text
+    assert "Approved by you" in card.visible_text
     assert card.buttons == []
 
 

@@ -137,9 +137,9 @@ def test_days_with_commas_are_separated_by_semicolons() -> None:
 @pytest.mark.parametrize(
     ("locale", "names", "awaits_reader", "shown"),
     [
-        ("en-GB", ["Hedy"], True, "Awaiting you and Hedy"),
+        ("en-GB", ["Hedy"], True, "Waiting for you and Hedy"),
         ("en-GB", ["Hedy"], False, "Awaiting Hedy"),
-        ("en-GB", [], True, "Awaiting you"),
+        ("en-GB", [], True, "Waiting for you"),
         ("en-GB", [], False, "Awaiting a decision"),
         ("de-DE", ["Hedy", "Olive"], True, "Wartet auf dich, Hedy und Olive"),
     ],

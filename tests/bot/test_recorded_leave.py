@@ -102,7 +102,7 @@ def test_the_recorder_cancels_the_leave_from_the_objection(world: World) -> None
     assert world.request().status == "cancelled"
     (message,) = objections(world, GRACE)
     assert labels(message) == []
-    assert "Cancelled by Grace Hopper" in message.visible_text
+    assert "Cancelled by you" in message.visible_text
     assert "Grace Hopper cancelled your request." in world.slack.dm(ADA)[-1].text
 
 

@@ -68,10 +68,11 @@ def test_a_reminder_replies_to_the_card_with_the_pending_request(world: World) -
         message for message in world.slack.dm(GRACE) if message.text.startswith("Still waiting")
     ]
     assert (reminder.thread_ts, reminder.reply_broadcast) == (card.ts, True)
-    assert reminder.text == STILL + "Mon 3 August to Wed 5 August 2026, 3 days."
-    assert reminder.visible_text == (
-        f"*Still waiting for your decision*\n{world.card(GRACE).visible_text}"
+    assert reminder.text == (
+        STILL + "Mon 3 August to Wed 5 August 2026, 3 days. Ada Lovelace is back Thu 6."
     )
+    _, *shown = world.card(GRACE).visible_text.splitlines()
+    assert reminder.visible_text.splitlines() == ["⏳ *Still waiting for your decision*", *shown]
 
 
 @pytest.mark.both_engines
@@ -84,9 +85,9 @@ def test_a_reminder_decides_and_shows_the_decision_as_the_card_does(world: World
     world.press(GRACE, ids.APPROVE, grace_reminder)
 
     assert world.request().status == "approved"
-    for who in (GRACE, HEDY):
+    for who, by in ((GRACE, "you"), (HEDY, "Grace Hopper")):
         (reply,) = world.replies(world.card(who))
-        assert reply.visible_text == "Approved by Grace Hopper, 2 June 2026, 09:00"
+        assert reply.visible_text == f"✅ *Approved by {by}, 2 June 2026, 09:00*"
         assert "Annual leave: Mon 3 August to Wed 5 August 2026, 3 days" in reply.text
         assert to_decide(world.card(who)) == []
         assert reply.visible_text in world.card(who).visible_text
@@ -262,7 +263,7 @@ def test_an_unanswered_request_escalates_to_the_next_level(
 
     (card,) = world.cards("UOWNER")
     assert before == []
-    assert "Awaiting you, Grace Hopper and Hedy Lamarr" in card.visible_text
+    assert "Waiting for you, Grace Hopper and Hedy Lamarr" in card.visible_text
     assert "Olive Owner" in world.cards(GRACE)[0].visible_text
     assert reminded(world, GRACE) == 3
     assert world.audited("leave_request.next_step_asked") == 1

@@ -61,14 +61,14 @@ def test_a_request_reaches_every_approver_and_its_owner(world: World) -> None:
     assert response.errors == {}
     assert not world.slack.has_modal(ADA)
     assert card.visible_text.splitlines() == [
+        "⏳ *Waiting for you and Hedy Lamarr*",
         "Ada Lovelace · Annual leave",
-        "Mon 3 August to Wed 5 August 2026 · 3 days",
+        "Mon 3 August to Wed 5 August 2026 · 3 days · back Thu 6",
         "25 → 22 days left in 2026",
         "Approve",
         "Decline",
         "Team of 3: Mon–Wed 1 away",
         "Note: Wedding <!here> & party",
-        "Awaiting you and Hedy Lamarr",
     ]
     assert [(button.text, button.style, button.value) for button in card.buttons] == [
         ("Approve", "primary", world.request().id),

@@ -26,19 +26,20 @@ def declined(world: World) -> None:
 
 def test_an_approval_is_declined_instead(world: World) -> None:
     approved(world)
-    assert (labels(world, GRACE), labels(world, HEDY)) == (["Change decision"], [])
+    assert (labels(world, GRACE), labels(world, HEDY)) == (["Undo"], [])
 
     world.clock.advance(minutes=9)
     world.click(GRACE, ids.REVERSE)
     form = world.slack.open_modal(GRACE, ids.REVERSE_TO_DECLINED_FORM)
-    assert "Approved by Grace Hopper, 1 June 2026, 10:00" in form.visible_text
+    assert "Approved by you, 1 June 2026, 10:00" in form.visible_text
     assert world.slack.submit(GRACE, form, {ids.REASON: "Release <week>"}).errors == {}
     world.deliver()
 
     request = world.request()
     assert (request.status, request.decision_reason) == ("declined", "Release <week>")
-    for who in (GRACE, HEDY):
-        assert "Declined by Grace Hopper, 1 June 2026, 10:09" in world.card(who).visible_text
+    for who, by in ((GRACE, "you"), (HEDY, "Grace Hopper")):
+        shown = world.card(who).visible_text
+        assert shown.startswith(f"❌ *Declined by {by}, 1 June 2026, 10:09*")
     assert world.slack.dm(ADA)[-1].text.startswith(
         "Grace Hopper changed the decision: your request is now declined."
     )

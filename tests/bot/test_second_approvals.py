@@ -63,7 +63,8 @@ def test_the_second_approval_shows_on_every_card(world: World) -> None:
     for who in (GRACE, HEDY, EVE):
         (card,) = world.cards(who)
         assert to_decide(card) == []
-        assert "Approved by Eve Elsewhere" in card.visible_text
+        by = "you" if who == EVE else "Eve Elsewhere"
+        assert f"✅ *Approved by {by}" in card.visible_text
     assert world.slack.dm(ADA)[-1].text.startswith("Eve Elsewhere approved your request.")
 
 

@@ -87,7 +87,7 @@ def test_a_typed_claim_is_shown_sent_and_approved_on_every_card(world: World) ->
         "Adds to Lieu",
         "Expires after Sun 30 August 2026",
         "Reason: Release & more",
-        "Awaiting you and Hedy Lamarr",
+        "Waiting for you and Hedy Lamarr",
     ):
         assert shown in card.visible_text
     assert decides(at_once) == []
@@ -360,7 +360,7 @@ def test_approvers_are_reminded_and_then_the_next_level_is_asked(world: World) -
 
     (card,) = world.cards(OWNER)
     assert before == []
-    assert "Awaiting you, Grace Hopper and Hedy Lamarr" in card.visible_text
+    assert "Waiting for you, Grace Hopper and Hedy Lamarr" in card.visible_text
     assert [reminded(world, who) for who in (GRACE, HEDY, ADA)] == [3, 3, 0]
     assert world.audited("time_credit.next_step_asked") == 1
     world.press(OWNER, ids.TIME_CREDIT_APPROVE, card)

@@ -353,7 +353,8 @@ class World:
         return [
             message
             for message in self.slack.dm(who)
-            if message.blocks and message.blocks[0]["type"] == "card" and not message.thread_ts
+            if any(block["type"] == "card" for block in message.blocks[:2])
+            and not message.thread_ts
         ]
 
     def own_message(self, who: str) -> Message:
