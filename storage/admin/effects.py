@@ -285,9 +285,10 @@ def _remaining(
     As of the first day, or of the first of a later year.
     """
     remaining: dict[tuple[str, LeaveYear], Amount] = {}
+    leave = leave_balances.leave_by_allowance(config, booked)
     for allowance_id in config.allowances:
         account = leave_balances.account_of(config, user, booked, allowance_id)
-        deductions = leave_balances.deductions(config, booked.leave, allowance_id)
+        deductions = [leave_balances.deduction(each) for each in leave.get(allowance_id, ())]
         for balance in year_balances.of_years(account, deductions, first_day, last_day):
             on = max(first_day, balance.year.first_day)
             remaining[allowance_id, balance.year] = balance.remaining_half_days(on)

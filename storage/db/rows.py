@@ -11,6 +11,7 @@ from datetime import UTC, date, datetime
 from fractions import Fraction
 from functools import lru_cache
 from math import ceil
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, TypeVar, get_type_hints
 
 import orjson
@@ -288,9 +289,10 @@ def mapper(value: type[T], prefix: str = "") -> Callable[[Row], T]:
     names = field_names(value)
     types = get_type_hints(value)
     converted = [(name, _CONVERTERS[types[name]]) for name in names if types[name] in _CONVERTERS]
+    columns_of_row = attrgetter(*[prefix + name for name in names])
 
     def map_row(row: Row) -> T:
-        columns = {name: getattr(row, prefix + name) for name in names}
+        columns = dict(zip(names, columns_of_row(row), strict=True))
         for name, convert in converted:
             columns[name] = convert(columns[name])
         return value(**columns)

@@ -125,6 +125,16 @@ def allowance_of(config: OrganisationConfig, leave: BookedLeave | LeaveRequest) 
     return config.allowance_of(leave.leave_type_id, leave.start_date)
 
 
+def leave_by_allowance(
+    config: OrganisationConfig, booked: Bookings
+) -> dict[str | None, list[BookedLeave]]:
+    """The booked leave by the allowance that it draws on, in the same order."""
+    found: dict[str | None, list[BookedLeave]] = {}
+    for each in booked.leave:
+        found.setdefault(allowance_of(config, each), []).append(each)
+    return found
+
+
 def deductions(
     config: OrganisationConfig, leave: Iterable[BookedLeave | LeaveRequest], allowance_id: str
 ) -> list[Deduction]:

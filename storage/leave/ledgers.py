@@ -122,10 +122,12 @@ def balances(
     day = _check_day(today if on is None else on, today)
     booked = leave_balances.read(tx, config, user, day, day)
     year = leave_years.leave_year_containing(allowance_terms.leave_year_rule(config, user), day)
+    leave = leave_balances.leave_by_allowance(config, booked)
     found = []
     for allowance in config.allowances.values():
-        *earlier, last = _of_years(config, user, booked, allowance, year.first_day, day)
-        found.append(_balance(tx, config, user, booked, allowance, last, earlier, day))
+        drawn = leave.get(allowance.id, [])
+        *earlier, last = _of_years(config, user, booked, allowance, drawn, year.first_day, day)
+        found.append(_balance(tx, config, user, allowance, drawn, last, earlier, day))
     return [each for each in found if each.allowance.is_default or _holds_anything(each)]
 
 
@@ -144,15 +146,17 @@ def from_today(
         last_day = year.last_day + timedelta(days=1)
     booked = leave_balances.read(tx, config, user, today, last_day)
     first_day = leave_years.leave_year_containing(rule, today).first_day
+    leave = leave_balances.leave_by_allowance(config, booked)
     found: list[Balance] = []
     for allowance in config.allowances.values():
-        of_years = _of_years(config, user, booked, allowance, first_day, last_day)
+        drawn = leave.get(allowance.id, [])
+        of_years = _of_years(config, user, booked, allowance, drawn, first_day, last_day)
         for each in of_years:
             if each.last_day < today or (each.first_day > today and not each.taken_half_days):
                 continue
             earlier = [other for other in of_years if other.last_day < each.first_day]
             on = max(today, each.first_day)
-            shown = _balance(tx, config, user, booked, allowance, each, earlier, on)
+            shown = _balance(tx, config, user, allowance, drawn, each, earlier, on)
             if allowance.is_default or _holds_anything(shown):
                 found.append(shown)
     return found
@@ -163,12 +167,14 @@ def _of_years(
     user: User,
     booked: Bookings,
     allowance: Allowance,
+    drawn: Iterable[BookedLeave],
     first_day: date,
     last_day: date,
 ) -> list[LeaveYearBalance]:
+    """``drawn`` is the booked leave that draws on the allowance."""
     return year_balances.of_years(
         leave_balances.account_of(config, user, booked, allowance.id),
-        leave_balances.deductions(config, booked.leave, allowance.id),
+        [leave_balances.deduction(each) for each in drawn],
         first_day,
         last_day,
     )
@@ -182,15 +188,15 @@ def _balance(
     tx: Transaction,
     config: OrganisationConfig,
     user: User,
-    booked: Bookings,
     allowance: Allowance,
+    drawn: Sequence[BookedLeave],
     year_balance: LeaveYearBalance,
     earlier: Sequence[LeaveYearBalance],
     day: date,
 ) -> Balance:
     lines = [
-        *_earlier_lines(config, booked, allowance, year_balance, earlier),
-        *_lines(tx, config, user, booked, allowance, year_balance, day),
+        *_earlier_lines(drawn, year_balance, earlier),
+        *_lines(tx, config, user, allowance, drawn, year_balance, day),
     ]
     taken, pending = _of_status(lines, "approved"), _of_status(lines, "pending")
     remaining = sum(line.half_days for line in lines)
@@ -270,8 +276,8 @@ def _lines(
     tx: Transaction,
     config: OrganisationConfig,
     user: User,
-    booked: Bookings,
     allowance: Allowance,
+    drawn: Iterable[BookedLeave],
     year_balance: LeaveYearBalance,
     on: date,
 ) -> list[Line]:
@@ -296,7 +302,7 @@ def _lines(
         Line(type="credit", half_days=each.half_days, day=each.credit.worked_on, credit=each)
         for each in year_balance.credits_by(on)
     ]
-    lines += _leave_lines(config, booked, allowance, year_balance)
+    lines += _leave_lines(drawn, year_balance)
     if year_balance.lapsed_half_days(on):
         lapsed = -year_balance.lapsed_half_days(on)
         lines.append(
@@ -318,9 +324,7 @@ def _lines(
 
 
 def _earlier_lines(
-    config: OrganisationConfig,
-    booked: Bookings,
-    allowance: Allowance,
+    drawn: Sequence[BookedLeave],
     year_balance: LeaveYearBalance,
     earlier: Iterable[LeaveYearBalance],
 ) -> list[Line]:
@@ -336,27 +340,17 @@ def _earlier_lines(
                 half_days=left + each.taken_half_days,
                 day=each.last_day,
             ),
-            *_leave_lines(config, booked, allowance, each),
+            *_leave_lines(drawn, each),
             Line(type="earlier_employment_settled", half_days=-left, day=each.last_day),
         ]
     return [line for line in lines if line.half_days]
 
 
-def _leave_lines(
-    config: OrganisationConfig,
-    booked: Bookings,
-    allowance: Allowance,
-    year_balance: LeaveYearBalance,
-) -> list[Line]:
+def _leave_lines(drawn: Iterable[BookedLeave], year_balance: LeaveYearBalance) -> list[Line]:
+    first_day, last_day = year_balance.first_day, year_balance.last_day
     amounts = [
-        (
-            leave,
-            leave_balances.deduction(leave).half_days_in(
-                year_balance.first_day, year_balance.last_day
-            ),
-        )
-        for leave in booked.leave
-        if leave_balances.allowance_of(config, leave) == allowance.id
+        (leave, leave_balances.deduction(leave).half_days_in(first_day, last_day))
+        for leave in drawn
     ]
     return [
         Line(type="leave", half_days=-half_days, leave=leave)

@@ -291,8 +291,17 @@ def of_years(
             is_last = at == len(parts) - 1
             made = [each for each in adjustments if is_last or each.made_on <= part.last_day]
             adjustments = [each for each in adjustments if each not in made]
+            charged = [
+                leave
+                for leave in deductions
+                if leave.start_date <= part.last_day and leave.end_date >= part.first_day
+            ]
+            # Of earlier leave years counts what is left at their end, not when it was granted.
+            is_dated = part.last_day >= first_day
             balances.append(
-                _balance_of(account, deductions, year, employment, part, before, tuple(made))
+                _balance_of(
+                    account, charged, year, employment, part, before, tuple(made), is_dated=is_dated
+                )
             )
     return [
         balance
@@ -333,8 +342,14 @@ def _balance_of(
     part: LeaveYear,
     before: LeaveYearBalance | None,
     adjustments: tuple[Adjusted, ...],
+    *,
+    is_dated: bool,
 ) -> LeaveYearBalance:
-    """``before`` is the balance from which something may pass to this one."""
+    """``before`` is the balance from which something may pass to this one.
+
+    ``deductions`` has the leave of the part alone. ``is_dated``: with the days on which it is
+    granted and taken.
+    """
     first_employed = max(part.first_day, employment.start_date or part.first_day)
     terms = account.terms_on(first_employed)
     carried_half_days, until = _carried(account, before, year)
@@ -361,7 +376,8 @@ def _balance_of(
             replace(each, left_half_days=half_days)
             for each, half_days in zip(credits, left, strict=True)
         ]
-    allowance = entitlements.of_year(employment, year, is_monthly=terms.granting == "monthly")
+    is_monthly = is_dated and terms.granting == "monthly"
+    allowance = entitlements.of_year(employment, year, is_monthly=is_monthly)
     return LeaveYearBalance(
         year=year,
         first_day=part.first_day,
