@@ -84,10 +84,10 @@ def assigned_to(organisation_id: Expr, viewer_id: Expr, today: Expr) -> tuple[Se
 def requesters_of(organisation_id: Expr, viewer_id: Expr, today: Expr) -> Select:
     """The ids of people whose leave is assigned to a viewer who is not an admin."""
     query, requester = assigned_to(organisation_id, viewer_id, today)
-    return query.where(requester.id.in_(_potential_requesters(organisation_id, viewer_id)))
+    return query.where(requester.id.in_(potential_requesters(organisation_id, viewer_id)))
 
 
-def _potential_requesters(organisation_id: Expr, viewer_id: Expr) -> Expr:
+def potential_requesters(organisation_id: Expr, viewer_id: Expr) -> Expr:
     """The ids of people whose leave could be assigned to the viewer, other than as an admin.
 
     ``is_assigned_to`` decides; with this the planner reads only these people.
@@ -96,14 +96,12 @@ def _potential_requesters(organisation_id: Expr, viewer_id: Expr) -> Expr:
     reports = report.select(report.id).where(
         report.organisation_id == organisation_id, report.manager_id == viewer_id
     )
-    members = (
-        member.select(member.id)
-        .join(
-            DepartmentRow,
-            on=(DepartmentRow.organisation_id == organisation_id)
-            & (DepartmentRow.id == member.department_id),
-        )
-        .where(member.organisation_id == organisation_id, DepartmentRow.manager_id == viewer_id)
+    # Not a join: SQLite would read all people of the organisation.
+    managed = DepartmentRow.select(DepartmentRow.id).where(
+        DepartmentRow.organisation_id == organisation_id, DepartmentRow.manager_id == viewer_id
+    )
+    members = member.select(member.id).where(
+        member.organisation_id == organisation_id, member.department_id.in_(managed)
     )
     peers = (
         colleague.select(colleague.id)

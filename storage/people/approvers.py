@@ -27,7 +27,7 @@ from storage.base.values import Caller, User
 from storage.db import rows
 from storage.db.compiled import Expr, Param, compiled
 from storage.db.database import Transaction
-from storage.db.tables import LeaveRequestRow, ReminderRow, UserRow
+from storage.db.tables import LeaveRequestRow, ReminderRow, TimeCreditCardRow, UserRow
 from storage.people import approval_rule
 from storage.rules import second_approvals
 from storage.rules.second_approvals import Candidate
@@ -210,6 +210,14 @@ def _requesters_of(
 ) -> Select:
     """The people whose leave is assigned to an approver who is not an admin."""
     return approval_rule.requesters_of(organisation_id, approver_id, today)
+
+
+def could_decide(tx: Transaction, organisation_id: str, user_id: str) -> bool:
+    """Whether anything could be assigned to a person who is no admin: for most people, nothing.
+
+    The lists of what is assigned to them cost much more.
+    """
+    return tx.first(_assignable, organisation_id=organisation_id, user_id=user_id) is not None
 
 
 def may_decide(
@@ -453,6 +461,33 @@ def _escalated(*columns: Expr) -> Select:
             & (UserRow.id == ReminderRow.user_id),
         )
         .where(ReminderRow.is_next_step, approval_rule.is_reachable_sql(UserRow))
+    )
+
+
+@compiled
+def _assignable(organisation_id: Param[str], user_id: Param[str]) -> Select:
+    """People and requests that a person could have to decide about."""
+    leave, escalated, card = LeaveRequestRow.alias(), ReminderRow, TimeCreditCardRow
+    is_own = leave.organisation_id == organisation_id
+    return (
+        approval_rule.potential_requesters(organisation_id, user_id)
+        .union_all(leave.select(leave.id).where(is_own, leave.first_approver_id == user_id))
+        .union_all(leave.select(leave.id).where(is_own, leave.second_approver_id == user_id))
+        .union_all(
+            escalated.select(escalated.leave_request_id).where(
+                escalated.organisation_id == organisation_id,
+                escalated.user_id == user_id,
+                escalated.is_next_step,
+            )
+        )
+        .union_all(
+            card.select(card.time_credit_id).where(
+                card.organisation_id == organisation_id,
+                card.user_id == user_id,
+                card.is_next_step,
+            )
+        )
+        .limit(1)
     )
 
 

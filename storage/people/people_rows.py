@@ -92,6 +92,8 @@ def names(tx: Transaction, organisation_id: str, user_ids: Collection[str]) -> d
 
 def of_ids(tx: Transaction, organisation_id: str, user_ids: Collection[str]) -> dict[str, User]:
     """People of the organisation by id, even if archived."""
+    if not user_ids:
+        return {}
     found = tx.select(UserRow, organisation_id=organisation_id, id=sorted(user_ids))
     return {row.id: rows.user(row) for row in found}
 

@@ -9,7 +9,7 @@ from typing import Final, TypeVar
 
 from storage.base.calendar_values import Absence
 from storage.base.errors import NotFound, UnusableCursor
-from storage.base.leave_values import CountedAmendment, LeaveRequest, LeaveType
+from storage.base.leave_values import CountedAmendment, LeaveRequest, LeaveType, TimeCredit
 from storage.base.values import Caller, Organisation, User, local_day
 from storage.calendars import absences, wallchart
 from storage.calendars.wallchart import Wallchart
@@ -134,8 +134,15 @@ def load(tx: Transaction, *, by: Caller, now: datetime) -> Home:
     last_day = today + timedelta(days=DAY_COUNT - 1)
     scope = cursors.scope or ("team" if user.department_id else "org")
     cursors = replace(cursors, scope=scope)
+    decides = by.is_admin or approvers.could_decide(tx, by.organisation_id, user.id)
     waiting, waiting_cursor = _page_after(
-        cursors.waiting, MAX_WAITING, lambda page: leave_lists.assigned(tx, page, by=by, now=now)
+        cursors.waiting,
+        MAX_WAITING,
+        lambda page: (
+            leave_lists.assigned(tx, page, by=by, now=now)
+            if decides
+            else Page(items=[], next_cursor=None)
+        ),
     )
     own, own_cursor = _page_after(
         cursors.own, MAX_OWN, lambda page: leave_lists.own(tx, page, by=by, today=today)
@@ -158,12 +165,12 @@ def load(tx: Transaction, *, by: Caller, now: datetime) -> Home:
             today=office_today,
         ),
     )
-    claims = time_credit_cards.of_credits(
-        tx,
-        config,
-        time_credit_lists.assigned(tx, by=by, today=office_today, limit=MAX_WAITING_CLAIMS + 1),
-        user,
-    )
+    awaiting: list[TimeCredit] = []
+    if decides:
+        awaiting = time_credit_lists.assigned(
+            tx, by=by, today=office_today, limit=MAX_WAITING_CLAIMS + 1
+        )
+    claims = time_credit_cards.of_credits(tx, config, awaiting, user)
     own_claims = time_credit_lists.recent(tx, by=by, now=now, limit=MAX_OWN_CLAIMS)
     return Home(
         user=user,
@@ -203,7 +210,7 @@ def load(tx: Transaction, *, by: Caller, now: datetime) -> Home:
         waiting_claims=tuple(claims[:MAX_WAITING_CLAIMS]),
         has_more_claims=len(claims) > MAX_WAITING_CLAIMS,
         own_claims=tuple(time_credit_cards.of_credits(tx, config, own_claims, user)),
-        may_record=leave_requests.are_any_recordable(tx, by=by, now=now),
+        may_record=decides and leave_requests.are_any_recordable(tx, by=by, now=now),
         checklist=setup_checklist.find(tx, config, by=by, now=now),
     )
 

@@ -209,6 +209,9 @@ def test_lists_cards_and_decisions_agree_for_every_user(database: Database, case
         )
         assert card is not None
         assert is_listed(database, setting, leave_lists.assigned, user) == is_assigned
+        # Home shows what awaits them only to such people.
+        could = database.read_now(approvers.could_decide, setting.acme.id, user.id)
+        assert could or is_admin or not is_assigned
         if is_active:
             assert may_approve(database, setting, user) == (is_assigned or is_admin)
             assert card.may_decide == (is_assigned or is_admin)

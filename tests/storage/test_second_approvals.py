@@ -657,6 +657,8 @@ def test_lists_cards_and_decisions_agree_on_the_second_approval(
         assert card is not None
         assert card.may_decide == may
         assert office.is_listed(request, user) == (user.id in expected)
+        could = database.read_now(approvers.could_decide, acme.id, user.id)
+        assert could or is_admin or user.id not in expected
         assert may_approve(office, request, user) == may
         is_chain = user in (office.grace, office.ada)
         is_visible = may or is_chain or is_admin or user.id == first.id or user.id == by
