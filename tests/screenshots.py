@@ -178,8 +178,10 @@ def time_in_lieu(camera: Camera) -> None:
 
 
 def _press(page: Page, name: str) -> None:
-    page.get_by_role("tabpanel").get_by_role("button", name=name, exact=True).click()
-    expect(page.get_by_role("dialog")).to_be_visible()
+    page.get_by_role("tabpanel").get_by_role("button", name="Settings").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_role("button", name=name, exact=True).click()
+    expect(dialog.get_by_role("heading", name="Settings")).to_be_hidden()
 
 
 def _create_a_key(dialog: Locator) -> None:
@@ -220,7 +222,7 @@ def german(camera: Camera) -> None:
     """Amir and Grace read German. Later pictures would be in German as well."""
     with camera.at("/playground?as=amir,grace&tab=home", 1280) as page:
         for person in (amir(page), grace(page)):
-            expect(person.get_by_role("tabpanel")).to_contain_text("Your balance")
+            expect(person.get_by_role("tabpanel")).to_contain_text("Your leave")
             person.get_by_label("Language").select_option("de-DE")
             expect(person.get_by_role("tabpanel")).to_contain_text("Urlaub")
     with camera.at("/playground?as=amir&tab=home") as page:

@@ -109,12 +109,18 @@ AFTERNOON: Final = "afternoon"
 # The Home tab and what it opens.
 HOME: Final = "home"
 HOME_REQUEST: Final = "home.request"
-HOME_RECORD: Final = "home.record"
-HOME_CANCEL: Final = "home.cancel"
+# What few people do, in a menu of the first row.
+HOME_MORE: Final = "home.more"
+# The menu of a person's own leave, and the form that its Cancel opens, which has the request's id.
+HOME_LEAVE_MENU: Final = "home.leave.menu"
+HOME_CANCEL_FORM: Final = "home.cancel.form"
+# The menu of the settings, a modal, whose buttons replace it.
+SETTINGS: Final = "settings"
+# Opens the form of sick leave for today, also in messages.
+SICK: Final = "leave.sick"
 HOME_APPROVE: Final = "home.approve"
 HOME_DECLINE: Final = "home.decline"
 HOME_DECLINE_FORM: Final = "home.decline.form"
-HOME_WITHDRAW: Final = "home.amendment.withdraw"
 HOME_AMENDMENT_APPROVE: Final = "home.amendment.approve"
 HOME_AMENDMENT_DECLINE: Final = "home.amendment.decline"
 HOME_AMENDMENT_DECLINE_FORM: Final = "home.amendment.decline.form"
@@ -125,9 +131,8 @@ HOME_SCOPE: Final = "home.scope"
 CHECKLIST_STEP: Final = "home.checklist.step"
 CHECKLIST_HIDE: Final = "home.checklist.hide"
 
-# Time in lieu: the button and its form, and the buttons of a claim, whose id is their value, in
+# Time in lieu: the form, and the buttons of a claim, whose id is their value, in
 # messages and on Home.
-TIME_CREDIT_CLAIM: Final = "time_credit.claim"
 TIME_CREDIT_FORM: Final = "time_credit.form"
 TIME_CREDIT_APPROVE: Final = "time_credit.approve"
 TIME_CREDIT_DECLINE: Final = "time_credit.decline"
@@ -149,13 +154,18 @@ CALENDAR_NEXT: Final = "calendar.next"
 # Suffix of a form's callback id: the view that asks to confirm the form's effects.
 CONFIRMED: Final = ".confirmed"
 
-# What menus of rows in settings offer.
+# What menus of rows in settings and on Home offer.
 MENU_EDIT: Final = "edit"
 MENU_BALANCE: Final = "balance"
 MENU_DEACTIVATE: Final = "deactivate"
 MENU_ARCHIVE: Final = "archive"
 MENU_RESTORE: Final = "restore"
 MENU_DELETE: Final = "delete"
+MENU_CANCEL: Final = "cancel"
+MENU_WITHDRAW: Final = "withdraw"
+MENU_FELL_ILL: Final = "fell_ill"
+MENU_RECORD: Final = "record"
+MENU_CLAIM: Final = "claim"
 # Opens the settings of a webhook, also in messages; the value is its id. The other ids of settings
 # are in the modules of ``bot.screens``.
 WEBHOOK: Final = "settings.webhook"

@@ -171,11 +171,22 @@ def menu(
     ``Interaction.choice`` has what to do, ``Interaction.value`` the id. ``urls`` are the addresses
     that Slack opens for some of the choices; it reports those choices as well.
     """
+    return overflow(
+        action_id,
+        [(label, f"{choice} {about}") for label, choice in options],
+        {f"{choice} {about}": url for choice, url in urls.items()},
+    )
+
+
+def overflow(
+    action_id: str, options: Sequence[tuple[str, str]], urls: Mapping[str, str] = _NO_URLS
+) -> Block:
+    """A menu of at most five labels with their values: what to do, and after a space an id."""
     shown: list[Block] = []
-    for label, choice in options:
-        option: Block = {"text": plain(label, MAX_OPTION), "value": f"{choice} {about}"}
-        if choice in urls:
-            option["url"] = urls[choice]
+    for label, value in options:
+        option: Block = {"text": plain(label, MAX_OPTION), "value": value}
+        if value in urls:
+            option["url"] = urls[value]
         shown.append(option)
     return {"type": "overflow", "action_id": action_id, "options": shown}
 

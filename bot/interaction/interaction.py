@@ -15,7 +15,7 @@ from slack_bolt.response import BoltResponse
 from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.webhook.async_client import AsyncWebhookClient
 
-from bot.base import language, payloads
+from bot.base import ids, language, payloads
 from bot.base.block_kit import Block, Message, View
 from bot.base.payloads import Body, Event, UnexpectedPayload, Values
 from bot.blocks import layout
@@ -247,11 +247,18 @@ class Interaction:
             self.acknowledgement = await self._ack(**response)
 
     async def open(self, view: View) -> None:
-        """Open a modal, on top of the current one. Raises the errors in ``slack_web.FAILURES``."""
+        """Open a modal, on top of the current one. Raises the errors in ``slack_web.FAILURES``.
+
+        In place of the menu of the settings: Slack shows three modals on top of each other, which
+        the settings of a person need.
+        """
         below = self.body.get("view")
         is_in_modal = below is not None and below["type"] == "modal"
-        show = self.client.views_push if is_in_modal else self.client.views_open
         async with asyncio.timeout(self.services.open_seconds):
+            if below is not None and below.get("callback_id") == ids.SETTINGS:
+                await self.client.views_update(view_id=below["id"], view=view)
+                return
+            show = self.client.views_push if is_in_modal else self.client.views_open
             await show(trigger_id=self.body["trigger_id"], view=view)
 
     async def reply(self, message: Message) -> None:

@@ -259,7 +259,6 @@ def register(app: AsyncApp) -> None:
     app.action(ids.AMENDMENT_DECLINE)(ask_reason)
     app.view(ids.AMENDMENT_DECLINE_FORM)(decline_with_reason)
     app.action(ids.WITHDRAW)(withdraw)
-    app.action(ids.HOME_WITHDRAW)(withdraw_on_home)
     app.action(ids.HOME_AMENDMENT_APPROVE)(approve_on_home)
     app.action(ids.HOME_AMENDMENT_DECLINE)(ask_reason_on_home)
     app.view(ids.HOME_AMENDMENT_DECLINE_FORM)(decline_on_home)

@@ -9,17 +9,18 @@ from slack_bolt.async_app import AsyncApp
 from bot.base import ids
 from bot.interaction import errors, listening, modals
 from bot.interaction.interaction import Interaction
-from bot.listeners import request_form
+from bot.listeners import amendments, record_form, request_form, time_credits
 from bot.listeners.decisions import card_to_decide, not_enough
 from bot.messages import home_tab
 from bot.screens import calendar_feeds, digests, leave_types, organisation, people, screen
-from bot.views import decline
+from bot.views import decline, home_leave
 from bot.views import home_tab as views
 from storage.base.errors import DomainError, InsufficientAllowance, InvalidTransition, NotFound
 from storage.base.values import Caller
 from storage.db.database import Transaction
 from storage.leave import decisions, leave_requests
 from storage.leave.decisions import NotYourApproval
+from storage.notifications import approval_cards
 from storage.workspaces import setup_checklist, slack_workspaces
 from storage.workspaces.join_policy import NotAMember
 from storage.workspaces.slack_workspaces import PageCursors
@@ -81,12 +82,35 @@ async def hide_checklist(interaction: Interaction) -> None:
     await _act(interaction, lambda tx, by: setup_checklist.hide(tx, by=by, now=interaction.now))
 
 
+async def ask_cancel(interaction: Interaction) -> None:
+    """Ask to confirm that the caller's own leave is cancelled, if it still can be."""
+    by = await listening.acknowledged(interaction)
+    try:
+        card = await interaction.database.read(
+            approval_cards.visible_card, interaction.value, by=by, now=interaction.now
+        )
+        # Refused as the cancellation would be.
+        await interaction.database.dry_run(
+            leave_requests.cancel, interaction.value, by=by, now=interaction.now
+        )
+    except DomainError as refusal:
+        await interaction.tell(errors.sentence(refusal))
+        await home_tab.show_again(interaction, by)
+        return
+    await interaction.open(home_leave.cancel_view(card))
+
+
 async def cancel(interaction: Interaction) -> None:
-    """Cancel the caller's own leave; Slack has asked for confirmation."""
-    await _act(
-        interaction,
-        lambda tx, by: leave_requests.cancel(tx, interaction.value, by=by, now=interaction.now),
-    )
+    """Cancel it; replace the question with a sentence if that is no longer possible."""
+    by = await listening.caller(interaction)
+    try:
+        await interaction.database.write(
+            leave_requests.cancel, interaction.private_metadata, by=by, now=interaction.now
+        )
+    except DomainError as refusal:
+        await interaction.tell(errors.sentence(refusal))
+    await interaction.ack()
+    await home_tab.show_again(interaction, by)
 
 
 async def approve(interaction: Interaction) -> None:
@@ -150,12 +174,30 @@ async def _act(interaction: Interaction, act: Callable[[Transaction, Caller], ob
 def register(app: AsyncApp) -> None:
     listening.on_event(app, "app_home_opened", opened, may_repeat=True)
     app.action(ids.HOME_REQUEST)(request_form.open_form)
+    app.action(ids.HOME_MORE)(
+        screen.chooses(
+            {
+                ids.MENU_RECORD: record_form.open_form,
+                ids.MENU_CLAIM: time_credits.open_form,
+            }
+        )
+    )
+    app.action(ids.HOME_LEAVE_MENU)(
+        screen.chooses(
+            {
+                ids.MENU_EDIT: request_form.open_edit,
+                ids.MENU_WITHDRAW: amendments.withdraw_on_home,
+                ids.MENU_CANCEL: ask_cancel,
+                ids.MENU_FELL_ILL: amendments.open_form,
+            }
+        )
+    )
+    app.view(ids.HOME_CANCEL_FORM)(cancel)
     app.action(ids.HOME_NEXT)(paginate)
     app.action(ids.HOME_FIRST)(paginate)
     app.action(ids.HOME_SCOPE)(paginate)
     app.action(ids.CHECKLIST_STEP)(open_step)
     app.action(ids.CHECKLIST_HIDE)(hide_checklist)
-    app.action(ids.HOME_CANCEL)(cancel)
     app.action(ids.HOME_APPROVE)(approve)
     app.action(ids.HOME_DECLINE)(ask_reason)
     app.view(ids.HOME_DECLINE_FORM)(decline_with_reason)

@@ -395,7 +395,6 @@ def _types(leave_types: Iterable[LeaveType], by: Caller) -> list[LeaveType]:
 
 
 def register(app: AsyncApp) -> None:
-    app.action(ids.HOME_RECORD)(open_form)
     app.options(ids.RECORD_PERSON)(offer_people)
     app.action(ids.RECORD_PERSON)(recount)
     app.options(ids.RECORD_COVER)(offer_covers)

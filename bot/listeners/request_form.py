@@ -73,6 +73,23 @@ async def open_form(interaction: Interaction) -> None:
     await open_parsed(interaction, by, ParsedLeave())
 
 
+async def open_sick(interaction: Interaction) -> None:
+    """Open the form of sick leave for today, or that of leave on which the person fell ill."""
+    by = await listening.acknowledged(interaction)
+    leave = await interaction.database.read(_sick_today, by=by, now=interaction.now)
+    await open_parsed(interaction, by, leave)
+
+
+def _sick_today(tx: Transaction, *, by: Caller, now: datetime) -> ParsedLeave:
+    context = typed_context.of_caller(tx, by=by, now=now)
+    sick = form_defaults.sick_type(context.leave_types)
+    return ParsedLeave(
+        start_date=context.today,
+        end_date=context.today,
+        leave_type_id=None if sick is None else sick.id,
+    )
+
+
 async def open_filled_in(
     interaction: Interaction, filled: Filled, *, needs_days: bool = True
 ) -> None:
@@ -448,6 +465,7 @@ def register(app: AsyncApp) -> None:
     app.action(ids.RECOUNT)(recount)
     app.action(ids.COVER_SEARCH)(recount)
     app.options(ids.COVER_SEARCH)(offer_covers)
+    app.action(ids.SICK)(open_sick)
     app.action(ids.EDIT)(open_edit)
     app.action(ids.OTHER_COVER)(open_other_cover)
     app.view(ids.REQUEST_FORM)(submitted)

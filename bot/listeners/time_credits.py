@@ -244,7 +244,6 @@ def _message(card: TimeCreditCard) -> Message:
 
 
 def register(app: AsyncApp) -> None:
-    app.action(ids.TIME_CREDIT_CLAIM)(open_form)
     app.action(ids.CLAIM_UNDERSTOOD)(open_read)
     app.view(ids.TIME_CREDIT_FORM)(submitted)
     app.action(ids.TIME_CREDIT_CANCEL)(cancel)

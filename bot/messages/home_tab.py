@@ -9,8 +9,6 @@ from typing import Final
 
 import structlog
 
-from bot import screens
-from bot.base.block_kit import View
 from bot.base.language import using_locale
 from bot.client import slack_web
 from bot.client.workspaces import Workspace
@@ -41,12 +39,9 @@ _log = structlog.stdlib.get_logger("hiatus.slack")
 async def show(interaction: Interaction, by: Caller) -> None:
     """Publish the caller's Home tab. Raises the errors in ``slack_web.FAILURES``."""
     content = await interaction.database.read(home.load, by=by, now=interaction.now)
-    await interaction.client.views_publish(user_id=interaction.slack_user_id, view=_view(content))
-
-
-def _view(content: Home) -> View:
-    is_admin = content.user.role in ("admin", "owner")
-    return home_tab.view(content, screens.menu(is_admin=is_admin))
+    await interaction.client.views_publish(
+        user_id=interaction.slack_user_id, view=home_tab.view(content)
+    )
 
 
 async def show_again(interaction: Interaction, by: Caller) -> None:
@@ -136,7 +131,7 @@ class Homes:
         workspace: Workspace | None = await services.workspaces.for_delivery(open_home.team_id)
         if workspace is not None:
             with using_locale(open_home.locale):
-                view = _view(open_home.home)
+                view = home_tab.view(open_home.home)
             await workspace.client.views_publish(user_id=open_home.slack_user_id, view=view)
         return PAUSE_SECONDS
 

@@ -1,4 +1,5 @@
-"""The screens of settings, which Home offers: a module for each, with its views and listeners.
+"""The screens of settings, which a button of Home lists: a module for each, with its views and
+listeners.
 
 ``screen`` has what they share. A new screen needs its module and a line below.
 """
@@ -9,9 +10,12 @@ from typing import Final
 
 from slack_bolt.async_app import AsyncApp
 
-from bot.base.block_kit import Block
+from bot.base import ids
+from bot.base.block_kit import View
 from bot.base.language import gettext, gettext_noop
 from bot.blocks import layout
+from bot.interaction import listening
+from bot.interaction.interaction import Interaction
 from bot.screens import (
     absence_limits,
     allowances,
@@ -53,15 +57,21 @@ def register(app: AsyncApp) -> None:
     for screen in (*OWN, *(screen for _, group in OF_ADMINS for screen in group)):
         screen.register(app)
     searches.register(app)
+    app.action(ids.SETTINGS)(open_menu)
 
 
-def menu(*, is_admin: bool) -> list[Block]:
-    """The settings on Home: a button for each screen, in groups for admins."""
+async def open_menu(interaction: Interaction) -> None:
+    by = await listening.acknowledged(interaction)
+    await interaction.open(menu(is_admin=by.is_admin))
+
+
+def menu(*, is_admin: bool) -> View:
+    """A button for each screen, in groups for admins. A screen that it opens replaces it."""
     groups = ((gettext_noop("Yours"), OWN), *OF_ADMINS) if is_admin else (("", OWN),)
-    blocks = [layout.header(gettext("Settings"))]
+    blocks = []
     for title, screens in groups:
         if title:
-            blocks.append(layout.quiet(f"*{gettext(title)}*"))
+            blocks.append(layout.header(gettext(title)))
         buttons = [layout.button(gettext(screen.label), screen.name) for screen in screens]
         blocks.append(layout.actions(*buttons))
-    return blocks
+    return layout.modal(gettext("Settings"), blocks, ids.SETTINGS)

@@ -8,19 +8,17 @@ from typing import Final
 
 from bot.base import ids
 from bot.base.block_kit import Block, View
-from bot.base.language import gettext, locale, ngettext
+from bot.base.language import gettext, ngettext
 from bot.blocks import balance_lines, layout, words
 from bot.message_views import cards, time_credit_messages
-from bot.views import calendar
+from bot.views import calendar, home_checklist, home_leave
 from storage.base.allowance_values import Amount
 from storage.base.calendar_values import Absence
-from storage.base.leave_values import Amendment, LeaveRequest, LeaveType
+from storage.base.leave_values import Amendment, LeaveRequest
 from storage.leave.covers import Covered
 from storage.leave.ledgers import Balance
 from storage.notifications.time_credit_cards import TimeCreditCard
-from storage.rules import holiday_calendar
-from storage.workspaces.home import MAX_COVERING, Home, Item, ProposedLeave
-from storage.workspaces.setup_checklist import MAX_COUNTED, Checklist, Step
+from storage.workspaces.home import MAX_COVERING, Home, Item
 from storage.workspaces.slack_workspaces import PageCursors
 
 # After escaping, the longest note and two names still fit in a section.
@@ -29,22 +27,20 @@ _MAX_NOTE: Final = 200
 _POTS_OF_SECTION: Final = 5
 
 
-def view(home: Home, settings: Sequence[Block]) -> View:
-    """``settings`` is the menu at the end."""
+def view(home: Home) -> View:
     return {
         "type": "home",
         "callback_id": ids.HOME,
         "blocks": [
-            layout.section(f"*{layout.name(home.organisation.name)}*\n{words.day(home.today)}"),
+            _title(home),
+            _first_row(home),
             *_pending_approvals(home),
-            *checklist_steps(home.checklist),
+            *home_checklist.steps(home.checklist),
             *balance_rows(home.balances),
             *_own_leave(home),
             *own_claims(home.own_claims),
             *covering_list(home.covering),
             *whos_out(home),
-            _quick_actions(home),
-            *settings,
         ],
     }
 
@@ -58,13 +54,34 @@ def closed(sentence: str) -> View:
     }
 
 
-def _quick_actions(home: Home) -> Block:
+def _title(home: Home) -> Block:
+    title = f"*{layout.name(home.organisation.name)}*\n{words.day(home.today)}"
+    settings = layout.button(gettext("Settings"), ids.SETTINGS)
+    return {**layout.section(title), "accessory": settings}
+
+
+def _first_row(home: Home) -> Block:
+    """What people come for; what few of them do is in a menu."""
     buttons = [layout.button(gettext("Request leave"), ids.HOME_REQUEST, style="primary")]
-    if home.may_record:
-        buttons.append(layout.button(gettext("Record leave"), ids.HOME_RECORD))
-    if home.may_claim:
-        buttons.append(layout.button(gettext("Claim time in lieu"), ids.TIME_CREDIT_CLAIM))
-    return layout.actions(*buttons, layout.button(gettext("Calendar"), ids.CALENDAR))
+    if home.may_report_sick:
+        buttons.append(layout.button(gettext("I'm sick"), ids.SICK))
+    buttons.append(layout.button(gettext("Calendar"), ids.CALENDAR))
+    others = [(gettext("Record leave"), ids.MENU_RECORD)] * home.may_record
+    others += [(gettext("Claim time in lieu"), ids.MENU_CLAIM)] * home.may_claim
+    if others:
+        buttons.append(layout.overflow(ids.HOME_MORE, others))
+    return layout.actions(*buttons)
+
+
+def _own_leave(home: Home) -> list[Block]:
+    cursors, cursor = home.cursors, home.own.next_cursor
+    return [
+        layout.header(gettext("Your leave")),
+        *home_leave.rows(home.own.items),
+        *page_buttons(
+            cursors.own, cursor, replace(cursors, own=None), replace(cursors, own=cursor)
+        ),
+    ]
 
 
 def _pending_approvals(home: Home) -> list[Block]:
@@ -128,7 +145,9 @@ def _pending_request(item: Item) -> list[Block]:
         sentence = gettext("Approved by {name}, waiting for your approval", name=first)
         shown.append(layout.paragraph(sentence))
     if proposed is not None:
-        shown.append(layout.section("\n".join(cards.differences(*_compared(item, proposed)))))
+        shown.append(
+            layout.section("\n".join(cards.differences(*home_leave.compared(item, proposed))))
+        )
     elif item.cover_name:
         shown.append(
             layout.paragraph(
@@ -140,102 +159,6 @@ def _pending_request(item: Item) -> list[Block]:
         note = layout.cut(layout.one_line(asked.note), _MAX_NOTE)
         shown.append(layout.paragraph(gettext("Note: {note}", note=note)))
     return shown
-
-
-def _compared(
-    item: Item, proposed: ProposedLeave
-) -> tuple[LeaveRequest, LeaveType, Amendment, LeaveType, int]:
-    """The leave as it is and as it is proposed."""
-    counted = proposed.counted
-    return (
-        item.request,
-        item.leave_type,
-        counted.amendment,
-        proposed.leave_type,
-        counted.total_half_days,
-    )
-
-
-def _own_leave(home: Home) -> list[Block]:
-    blocks = [layout.header(gettext("Your leave"))]
-    if not home.own.items:
-        return [*blocks, layout.section(gettext("You have no upcoming leave."))]
-    for item in home.own.items:
-        buttons = _own_buttons(item)
-        if item.can_be_interrupted:
-            buttons.append(_fell_ill(item))
-        blocks.append(layout.section(_own_line(item)))
-        if buttons:
-            blocks.append(layout.actions(*buttons))
-    cursors, cursor = home.cursors, home.own.next_cursor
-    return blocks + page_buttons(
-        cursors.own, cursor, replace(cursors, own=None), replace(cursors, own=cursor)
-    )
-
-
-def _own_line(item: Item) -> str:
-    request = item.request
-    status = gettext("Awaiting a decision") if request.status == "pending" else gettext("Approved")
-    if request.status == "pending" and item.first_approver_name is not None:
-        waiting = cards.awaits_second(item.first_approver_name, item.second_approver_name)
-        status = layout.escaped(waiting)
-    if request.closure_id is not None:
-        status = gettext("The company is closed")
-    status = _with_cover(status, item)
-    if item.amendment is not None and item.amendment.counted.amendment.cancels:
-        status = gettext("{status}. Cancellation awaiting a decision", status=status)
-    elif item.amendment is not None:
-        changes = cards.new_values(*_compared(item, item.amendment))
-        status = gettext(
-            "{status}. Change awaiting a decision: {changes}", status=status, changes=changes
-        )
-    return (
-        f"*{layout.name(item.leave_type.name)}*: {words.dates(request)}, "
-        f"{words.amount(request.total_half_days)}\n{status}"
-    )
-
-
-def _with_cover(line: str, item: Item) -> str:
-    return words.with_cover(line, item.cover_name and layout.name(item.cover_name))
-
-
-def _own_buttons(item: Item) -> list[Block]:
-    request, when = item.request, words.dates(item.request)
-    if request.closure_id is not None:
-        return []
-    spoken = gettext("Cancel: {dates}", dates=when)
-    cancel = layout.button(gettext("Cancel leave"), ids.HOME_CANCEL, request.id, spoken=spoken)
-    cancel["confirm"] = layout.confirm(
-        gettext("Cancel this leave?"),
-        cards.what_is_cancelled(
-            request, f"{when}.", needs_approval=item.cancel_effect == "amendment"
-        ),
-        gettext("Cancel leave"),
-        gettext("Keep it"),
-    )
-    edit = layout.button(
-        gettext("Edit"), ids.EDIT, request.id, spoken=gettext("Edit {name}", name=when)
-    )
-    if request.status == "approved":
-        spoken = gettext("Change: {dates}", dates=when)
-        edit = layout.button(gettext("Change"), ids.EDIT, request.id, spoken=spoken)
-    amendment = None if item.amendment is None else item.amendment.counted.amendment
-    is_asked = amendment is not None and amendment.cancels
-    cancels = [cancel] if item.cancel_effect is not None and not is_asked else []
-    if amendment is None:
-        return [edit, *cancels]
-    label = gettext("Withdraw change")
-    spoken = gettext("Withdraw the change: {dates}", dates=when)
-    if is_asked:
-        label = gettext("Keep this leave")
-        spoken = gettext("Keep this leave: {dates}", dates=when)
-    withdraw = layout.button(label, ids.HOME_WITHDRAW, amendment.id, spoken=spoken)
-    return [edit, withdraw, *cancels]
-
-
-def _fell_ill(item: Item) -> Block:
-    spoken = gettext("I fell ill: {dates}", dates=words.dates(item.request))
-    return layout.button(gettext("I fell ill"), ids.INTERRUPT, item.request.id, spoken=spoken)
 
 
 def whos_out(home: Home) -> list[Block]:
@@ -316,22 +239,25 @@ def bar(balance: Balance) -> str:
 
 
 def balance_rows(balances: Sequence[Balance]) -> list[Block]:
-    shown = [layout.header(gettext("Your balance"))]
+    """The default allowance with a bar and the way to its ledger, and a line for each other one."""
+    shown: list[Block] = []
     for balance in balances:
         if not balance.allowance.is_default:
             continue
-        shown.append(layout.section("\n".join(_balance_lines(balance))))
-        if small_print := _small_print(balance):
-            shown.append(layout.quiet(" ".join(small_print)))
+        block = layout.section(f"*{_summary(balance)}*")
+        if not shown:
+            block["accessory"] = balance_lines.where_from(balance)
+        # The bar in a line of its own, which nothing beside it can break.
+        shown += [block, layout.quiet(" ".join(_figures(balance)))]
     others = [each for each in balances if not each.allowance.is_default]
     for at in range(0, len(others), _POTS_OF_SECTION):
         lines = map(balance_lines.of_allowance, others[at : at + _POTS_OF_SECTION])
         shown.append(layout.section("\n".join(lines)))
-    return [*shown, layout.actions(*map(balance_lines.where_from, balances[:1]))]
+    return shown
 
 
-def _balance_lines(balance: Balance) -> list[str]:
-    summary = ngettext(
+def _summary(balance: Balance) -> str:
+    return ngettext(
         "{year}: {left} of {entitled} day left",
         "{year}: {left} of {entitled} days left",
         words.plural_number(balance.entitled_half_days),
@@ -339,17 +265,16 @@ def _balance_lines(balance: Balance) -> list[str]:
         left=_number_of_days(balance.remaining_half_days),
         entitled=_number_of_days(balance.entitled_half_days),
     )
+
+
+def _figures(balance: Balance) -> list[str]:
     figures = gettext(
         "Approved: {approved}. Pending: {pending}.",
         approved=_number_of_days(balance.taken_half_days),
         pending=_number_of_days(balance.pending_half_days),
     )
     progress = bar(balance)
-    return [f"*{summary}*", f"{progress}  {figures}" if progress else figures]
-
-
-def _small_print(balance: Balance) -> list[str]:
-    sentences = []
+    sentences = [f"{progress}  {figures}" if progress else figures]
     if "/" in balance.year.name:
         sentences.append(gettext("Leave year: {year}.", year=words.leave_year(balance.year)))
     if balance.lapsing_half_days > 0 and balance.lapsing_after is not None:
@@ -365,78 +290,6 @@ def _small_print(balance: Balance) -> list[str]:
 
 def _number_of_days(half_days: Amount) -> str:
     return words.number(half_days / 2)
-
-
-def checklist_steps(checklist: Checklist | None) -> list[Block]:
-    if checklist is None:
-        return []
-    hide = layout.button(gettext("Hide this list"), ids.CHECKLIST_HIDE)
-    hide["confirm"] = layout.confirm(
-        gettext("Hide this list?"),
-        gettext("Admins won't see it again. Everything in it stays in the settings below."),
-        gettext("Hide"),
-        gettext("Keep it"),
-    )
-    return [
-        layout.header(gettext("Set up Hiatus")),
-        layout.quiet(gettext("Each step disappears once it's done.")),
-        *(_step(step, checklist) for step in checklist.steps),
-        layout.actions(hide),
-    ]
-
-
-def _step(step: Step, checklist: Checklist) -> Block:
-    title, why, label = _texts(step, checklist)
-    return {
-        **layout.section(f"*{title}*\n{why}"),
-        "accessory": layout.button(label, ids.CHECKLIST_STEP, step),
-    }
-
-
-def _texts(step: Step, checklist: Checklist) -> tuple[str, str, str]:
-    """The step's title, its reason and its button."""
-    match step:
-        case "country":
-            country = holiday_calendar.country_name(checklist.country_code, locale())
-            why = gettext(
-                "You have the national holidays of {country}. Some regions have more.",
-                country=country,
-            )
-            return gettext("Public holidays"), why, gettext("Choose a region")
-        case "leave_types":
-            why = gettext("Decide which need approval, use the allowance or are private.")
-            return gettext("Leave types"), why, gettext("Check the leave types")
-        case "people":
-            why = (
-                gettext(
-                    "You're the only one so far. Colleagues join when they first use Hiatus, or "
-                    "you add them."
-                )
-                if checklist.members_join
-                else gettext("You're the only one so far. Colleagues can join once you add them.")
-            )
-            return gettext("People"), why, gettext("Add people")
-        case "managers":
-            return gettext("Managers"), _without_manager(checklist), gettext("Assign managers")
-        case "digest":
-            why = gettext("On days when someone is off, I post a list in the channel.")
-            return gettext("Who's out"), why, gettext("Choose a channel")
-        case "feed":
-            why = gettext("See leave in Google Calendar, Outlook or Apple Calendar.")
-            return gettext("Your calendar"), why, gettext("Add your calendar")
-
-
-def _without_manager(checklist: Checklist) -> str:
-    count = checklist.without_manager
-    if count >= MAX_COUNTED:
-        return gettext(
-            "{count} people or more have no manager, so admins get their requests.", count=count
-        )
-    return ngettext(
-        "{count} person has no manager, so admins get their requests.",
-        "{count} people have no manager, so admins get their requests.",
-        count,
-    )
 
 
 def covering_list(covering: Sequence[Covered]) -> list[Block]:

@@ -57,6 +57,20 @@ def main_type(leave_types: Iterable[LeaveType]) -> LeaveType | None:
     )
 
 
+def sick_type(leave_types: Iterable[LeaveType]) -> LeaveType | None:
+    """The oldest type in use for sick leave, which needs no approval and replaces other leave."""
+    of_sickness = (
+        leave_type
+        for leave_type in leave_types
+        if leave_type.may_interrupt
+        and not leave_type.requires_approval
+        and not leave_type.is_archived
+    )
+    return min(
+        of_sickness, key=lambda leave_type: (leave_type.created_at, leave_type.id), default=None
+    )
+
+
 def next_free_day(
     tx: Transaction,
     config: OrganisationConfig,

@@ -17,6 +17,7 @@ from storage.db.database import Transaction
 from storage.db.pages import Page, PageOf
 from storage.leave import (
     covers,
+    form_defaults,
     interruptions,
     leave_amendments,
     leave_balances,
@@ -94,7 +95,8 @@ class Home:
     elsewhere, as in ``absences.elsewhere``; only beside the first page of ``away``.
     ``covering``: approved leave from today on that the viewer covers, at most six, by last day.
     ``cursors`` has the pages that are shown, and their scope, which is never None. ``may_record``:
-    whether the viewer may record leave for anyone. ``balances``: today's leave year, then later
+    whether the viewer may record leave for anyone. ``may_report_sick``: whether there is a type
+    for sick leave that needs no approval. ``balances``: today's leave year, then later
     ones with leave. ``may_claim``: whether there is an allowance for which days can be earned.
     ``waiting_claims``: time in lieu that awaits the viewer's decision, the oldest; ``own_claims``:
     their own that is pending or was decided of late, newest first.
@@ -113,6 +115,7 @@ class Home:
     covering: list[Covered]
     cursors: PageCursors
     may_record: bool = False
+    may_report_sick: bool = False
     may_claim: bool = False
     waiting_claims: tuple[TimeCreditCard, ...] = ()
     has_more_claims: bool = False
@@ -210,6 +213,7 @@ def load(tx: Transaction, *, by: Caller, now: datetime) -> Home:
         waiting_claims=tuple(claims[:MAX_WAITING_CLAIMS]),
         has_more_claims=len(claims) > MAX_WAITING_CLAIMS,
         own_claims=tuple(time_credit_cards.of_credits(tx, config, own_claims, user)),
+        may_report_sick=form_defaults.sick_type(config.leave_types.values()) is not None,
         may_record=decides and leave_requests.are_any_recordable(tx, by=by, now=now),
         checklist=setup_checklist.find(tx, config, by=by, now=now),
     )

@@ -9,6 +9,7 @@ import pytest
 
 from bot.base import ids
 from storage.leave import decisions, leave_requests
+from tests.bot.test_home import menu_of, pick_on_home
 from tests.bot.world import ADA, EVE, GRACE, HEDY, World
 from tests.fakes.slack import Message, View
 
@@ -210,7 +211,9 @@ def test_the_requester_withdraws_a_change(world: World, place: str) -> None:
         assert (
             "Approved. Change awaiting a decision: *Mon 3 August to Fri 7 August 2026*, *5 days*"
         ) in home.visible_text
-        world.slack.click_in_view(ADA, home, ids.HOME_WITHDRAW)
+        assert "Withdraw change" in menu_of(home, ids.HOME_LEAVE_MENU)
+        withdraw = f"withdraw {world.request().amendment_id}"
+        pick_on_home(world, ADA, home, withdraw)
     world.deliver()
 
     assert world.request().amendment_id is None

@@ -11,6 +11,7 @@ from storage.admin import people, people_status
 from storage.base.leave_values import LeaveRequest
 from storage.leave import leave_requests, leave_types
 from storage.people import people_rows
+from tests.bot.test_home import menu_of, pick_on_home
 from tests.bot.world import ADA, EVE, GRACE, HEDY, World
 from tests.builders import a_person
 from tests.fakes.slack import Message
@@ -174,7 +175,9 @@ def test_leave_stays_when_its_cancellation_is_declined_or_taken_back(
         assert form.title == "Decline cancellation"
         world.submit(GRACE, form, {})
     else:
-        world.slack.click_in_view(ADA, home, ids.HOME_WITHDRAW)
+        assert menu_of(home, ids.HOME_LEAVE_MENU) == ["Change", "Keep this leave"]
+        withdraw = f"withdraw {world.request().amendment_id}"
+        pick_on_home(world, ADA, home, withdraw)
     world.deliver()
 
     assert (world.request().status, world.request().amendment_id) == ("approved", None)
@@ -202,6 +205,7 @@ def test_leave_that_has_begun_is_not_offered_for_cancelling(world: World) -> Non
     )
     assert listed.startswith("There's nothing to cancel.")
     assert "To end it today, choose Change on my Home tab." in listed
-    for buttons in (world.own_message(ADA).buttons, world.slack.home(ADA).buttons):
-        assert "Cancel leave" not in [button.text for button in buttons]
+    assert "Cancel leave" not in [button.text for button in world.own_message(ADA).buttons]
+    offered = menu_of(world.slack.home(ADA), ids.HOME_LEAVE_MENU)
+    assert offered == ["Change", "I fell ill"]
     assert world.request().status == "approved"

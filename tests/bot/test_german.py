@@ -15,6 +15,7 @@ from typing import Any, Final
 import pytest
 
 from api.webhooks.webhook_urls import resolve_and_check
+from bot import screens
 from bot.base import ids
 from bot.listeners import commands
 from playground.loopback.blocks import is_empty, is_stateful, located
@@ -145,17 +146,32 @@ class Visitor:
         self._used = {used for used in self._used if used[0] == "view"}
         self.takes_away = takes_away
         self.home()
+        for screen in (*screens.OWN, *(each for _, group in screens.OF_ADMINS for each in group)):
+            self._open_screen(screen.name)
 
     def settings_again(self, button: str) -> None:
-        """Open a modal of the Home tab again."""
+        """Open a screen of the settings again."""
         self._used = {used for used in self._used if used[0] == "view"}
+        self._open_screen(button)
+
+    def _open_screen(self, button: str) -> None:
         home = self._shown("home")
-        block, element = next(
-            (block, element)
+        (block_id,) = [
+            block["block_id"]
             for block, element in located(home.blocks)
-            if element["action_id"] == button
+            if element["action_id"] == ids.SETTINGS
+        ]
+        self._heard(
+            "action", ids.SETTINGS, self.slack.pick(ANNA, home, block_id, ids.SETTINGS, None)
         )
-        self._use(home, block, element, "home")
+        menu = self.slack.open_modal(ANNA)
+        (block_id,) = [
+            block["block_id"]
+            for block, element in located(menu.blocks)
+            if element["action_id"] == button
+        ]
+        self._heard("action", button, self.slack.pick(ANNA, menu, block_id, button, None))
+        self._use_everything(button)
 
     def click(self, action_id: str) -> None:
         """Press a button of the newest message that has it."""

@@ -8,10 +8,12 @@ from typing import Any
 import pytest
 
 from bot.base import ids
+from playground.loopback.blocks import located
 from storage.admin import people_status
+from storage.base.leave_values import LeaveRequest
 from storage.db.database import Database
 from storage.db.pages import PageOf
-from storage.leave import decisions, leave_lists, leave_requests, leave_rows
+from storage.leave import decisions, leave_lists, leave_requests, leave_rows, leave_types
 from storage.leave.drafts import Draft
 from storage.outbox import organisation_config
 from storage.workspaces import slack_workspaces
@@ -19,6 +21,7 @@ from storage.workspaces.slack_workspaces import PageCursors
 from tests.bot.browser import Browser, by_oauth
 from tests.bot.conftest import Logged
 from tests.bot.test_calendar import cell_text
+from tests.bot.test_settings_access import choose
 from tests.bot.world import ADA, EVE, FIRST_DAY, GRACE, HEDY, World
 from tests.builders import NOW, Acme, a_person, a_request, an_organisation, caller_for
 from tests.fakes.slack import LoopbackSlack, View
@@ -36,6 +39,29 @@ def labels(view: View) -> list[str]:
     return [button.text for button in view.buttons]
 
 
+def menu_of(view: View, action_id: str) -> list[str]:
+    """The labels of the first overflow menu with this id; none without one."""
+    menus = (each for _, each in located(view.blocks) if each["action_id"] == action_id)
+    menu: dict[str, Any] = next(menus, {"options": []})
+    return [option["text"]["text"] for option in menu["options"]]
+
+
+def pick_on_home(world: World, who: str, home: View, value: str) -> None:
+    """Choose in the menu of one's own leave."""
+    (block_id,) = [
+        block["block_id"]
+        for block, element in located(home.blocks)
+        if value in [option["value"] for option in element.get("options", ())]
+    ]
+    assert world.pick(who, home, block_id, ids.HOME_LEAVE_MENU, value).ok
+
+
+def ask_to_cancel(world: World, who: str, home: View, request: LeaveRequest) -> View:
+    """Choose Cancel in the menu of the leave; returns the modal that is on top afterwards."""
+    pick_on_home(world, who, home, f"cancel {request.id}")
+    return world.slack.open_modal(who)
+
+
 def rows(view: View) -> list[list[str]]:
     """The table of who is out, without its heading."""
     (table,) = [block for block in view.blocks if block["type"] == "table"]
@@ -50,22 +76,21 @@ def test_home_shows_the_balance_own_leave_and_absent_colleagues(world: World) ->
     text = home.visible_text
     assert "*2026: 22 of 25 days left*" in text
     assert "▒▒░░░░░░░░░░░░░░░░░░  Approved: 0. Pending: 3." in text
-    assert "Mon 3 August to Wed 5 August 2026, 3 days\nAwaiting a decision" in text
+    assert "Mon 3 August to Wed 5 August 2026, 3 days · Awaiting a decision" in text
     assert "No one is out." in text
     assert "Waiting for your decision" not in text
     assert labels(home) == [
-        "Where do my 22 days come from?",
-        "Edit",
-        "Cancel leave",
-        "Show everyone",
+        "Settings",
         "Request leave",
+        "I'm sick",
         "Calendar",
-        "Calendar feeds and wallchart",
-        "API keys",
+        "Where do my 22 days come from?",
+        "Show everyone",
     ]
+    assert menu_of(home, ids.HOME_LEAVE_MENU) == ["Edit", "Cancel leave…"]
 
 
-def test_what_waits_for_the_viewer_comes_first_and_settings_last(world: World) -> None:
+def test_what_waits_for_the_viewer_comes_before_the_other_lists(world: World) -> None:
     world.submit_over_rest(ADA)
     world.submit_over_rest(GRACE)
 
@@ -74,10 +99,8 @@ def test_what_waits_for_the_viewer_comes_first_and_settings_last(world: World) -
     headers = [block["text"]["text"] for block in home.blocks if block["type"] == "header"]
     assert headers == [
         "Waiting for your decision",
-        "Your balance",
         "Your leave",
         "Who's out",
-        "Settings",
     ]
 
 
@@ -142,12 +165,11 @@ def test_opening_the_messages_tab_does_nothing(world: World) -> None:
 
 def test_cancel_asks_for_confirmation_and_refreshes_home(world: World) -> None:
     request = world.submit_over_rest(ADA)
-    home = opened(world, ADA)
-    (button,) = [button for button in home.buttons if button.text == "Cancel leave"]
-    assert "confirm" in button.element
+    question = ask_to_cancel(world, ADA, opened(world, ADA), request)
+    assert "Mon 3 August to Wed 5 August 2026." in question.visible_text
+    assert world.request(ADA).status == "pending"
 
-    world.slack.click_in_view(ADA, home, ids.HOME_CANCEL, request.id)
-    world.settled()
+    assert world.submit(ADA, question).ok
 
     assert world.request(ADA).status == "cancelled"
     assert "You have no upcoming leave." in world.slack.home(ADA).visible_text
@@ -156,13 +178,18 @@ def test_cancel_asks_for_confirmation_and_refreshes_home(world: World) -> None:
 
 def test_a_second_click_on_cancel_shows_the_status(world: World) -> None:
     request = world.submit_over_rest(ADA)
-    home = opened(world, ADA)
-    world.slack.click_in_view(ADA, home, ids.HOME_CANCEL, request.id)
-    world.settled()
+    stale = opened(world, ADA)
+    question = ask_to_cancel(world, ADA, stale, request)
+    world.write(leave_requests.cancel, request.id, by=ADA)
 
-    world.slack.click_in_view(ADA, home, ids.HOME_CANCEL, request.id, force=True)
+    world.submit(ADA, question)
+    answered = world.slack.open_modal(ADA)
+    world.slack.close(ADA, answered)
 
-    assert "Already cancelled by Ada Lovelace." in world.slack.open_modal(ADA).visible_text
+    assert "Already cancelled by Ada Lovelace." in answered.visible_text
+    world.slack.open_home(ADA)
+    again = ask_to_cancel(world, ADA, stale, request)
+    assert "Already cancelled by Ada Lovelace." in again.visible_text
     assert world.audited("leave_request.cancelled") == 1
 
 
@@ -171,12 +198,12 @@ def test_an_approval_from_home_refreshes_every_card(world: World) -> None:
     world.submit_over_rest(HEDY, leave_type_id=sick, start_date=FIRST_DAY, end_date=FIRST_DAY)
     world.a_request(ADA, note="Wedding <!here>")
     home = opened(world, GRACE)
-    card = world.card(GRACE).visible_text.partition("\nTeam of")[0]
-    assert card.splitlines()[2:4] == [
+    facts = (
         "25 → 22 days left in 2026",
         "Also off: Hedy Lamarr: Mon 3 August 2026 (Away)",
-    ]
-    assert card in home.visible_text
+    )
+    for shown in (world.card(GRACE), home):
+        assert "\n".join(facts) in shown.visible_text
     assert "Note: Wedding <!here>" in home.visible_text
 
     world.slack.click_in_view(GRACE, home, ids.HOME_APPROVE)
@@ -310,7 +337,7 @@ def test_changes_made_elsewhere_refresh_an_open_home(world: World) -> None:
     world.write(decisions.approve, request.id, by=GRACE)
     world.deliver()
     world.settled()
-    assert "Wed 5 August 2026, 3 days\nApproved" in world.slack.home(ADA).visible_text
+    assert "Wed 5 August 2026, 3 days · Approved" in world.slack.home(ADA).visible_text
 
 
 def test_a_rate_limited_workspace_does_not_delay_others(
@@ -371,13 +398,11 @@ def test_a_home_not_opened_in_the_last_week_is_not_refreshed(world: World) -> No
 
 def test_a_cancellation_succeeds_if_home_cannot_be_published(world: World) -> None:
     request = world.submit_over_rest(ADA)
-    home = opened(world, ADA)
+    question = ask_to_cancel(world, ADA, opened(world, ADA), request)
     world.slack.fail_next("views.publish", error="internal_error")
 
-    response = world.slack.click_in_view(ADA, home, ids.HOME_CANCEL, request.id)
-    world.settled()
+    assert world.submit(ADA, question).ok
 
-    assert response.ok
     assert world.request(ADA).status == "cancelled"
 
 
@@ -436,10 +461,10 @@ def test_guests_bots_and_strangers_get_an_explanation(world: World, kind: dict[s
 
 def test_a_deactivated_user_sees_nothing(world: World) -> None:
     request = world.submit_over_rest(ADA)
-    home = opened(world, ADA)
+    question = ask_to_cancel(world, ADA, opened(world, ADA), request)
     world.write(people_status.deactivate, world.people[ADA].id)
 
-    world.slack.click_in_view(ADA, home, ids.HOME_CANCEL, request.id)
+    world.submit(ADA, question)
     world.slack.open_home(ADA)
     world.settled()
 
@@ -449,3 +474,51 @@ def test_a_deactivated_user_sees_nothing(world: World) -> None:
         leave_rows.get, request.id, by=world.acme.caller, now=world.clock()
     )
     assert unchanged.status == "pending"
+
+
+def test_im_sick_opens_sick_leave_of_today(world: World) -> None:
+    world.click_in_view(ADA, opened(world, ADA), ids.SICK)
+    form = world.slack.open_modal(ADA, ids.REQUEST_FORM)
+
+    assert world.submit(ADA, form).errors == {}
+
+    request = world.request(ADA)
+    assert (request.start_date, request.end_date) == (world.clock.now.date(),) * 2
+    assert request.leave_type_id == world.leave_type("sick")
+    assert request.status == "approved"
+
+
+def test_im_sick_on_leave_opens_the_form_to_interrupt_it(world: World) -> None:
+    today = world.clock.now.date()
+    leave = world.submit_over_rest(ADA, start_date=today, end_date=today + timedelta(days=2))
+    world.write(decisions.approve, leave.id, by=GRACE)
+
+    world.click_in_view(ADA, opened(world, ADA), ids.SICK)
+
+    assert world.slack.open_modal(ADA).callback_id == ids.INTERRUPTION_FORM
+
+
+def test_without_sick_leave_that_needs_no_approval_home_has_no_button_for_it(world: World) -> None:
+    world.change(leave_types.update, world.leave_type("sick"), {"requires_approval": True})
+
+    assert "I'm sick" not in labels(opened(world, ADA))
+
+
+def test_leave_that_runs_has_a_menu_with_everything_that_can_be_done(world: World) -> None:
+    today = world.clock.now.date()
+    leave = world.submit_over_rest(ADA, start_date=today, end_date=today + timedelta(days=2))
+    world.write(decisions.approve, leave.id, by=GRACE)
+
+    home = opened(world, ADA)
+    assert menu_of(home, ids.HOME_LEAVE_MENU) == ["Change", "Cancel leave…", "I fell ill"]
+
+    changed = choose(world, ADA, home, ids.HOME_LEAVE_MENU, f"edit {leave.id}")
+    assert changed.callback_id == ids.EDIT_FORM
+    world.slack.close(ADA, changed)
+    ill = choose(world, ADA, home, ids.HOME_LEAVE_MENU, f"fell_ill {leave.id}")
+    assert ill.callback_id == ids.INTERRUPTION_FORM
+
+
+def test_recording_for_others_is_in_the_menu_of_those_who_may(world: World) -> None:
+    assert menu_of(opened(world, GRACE), ids.HOME_MORE) == ["Record leave"]
+    assert menu_of(opened(world, ADA), ids.HOME_MORE) == []

@@ -10,6 +10,8 @@ import pytest
 from bot.base import ids
 from storage.leave import leave_types
 from tests.bot.test_form import alerts
+from tests.bot.test_home import menu_of
+from tests.bot.test_settings_access import choose
 from tests.bot.world import ADA, EVE, GRACE, HEDY, World
 from tests.builders import a_leave_type, a_person
 from tests.fakes.slack import View
@@ -46,7 +48,7 @@ def value(view: View, block_id: str) -> Any:
 
 
 def on_home(world: World, who: str) -> bool:
-    return "Record leave" in world.home(who).visible_text
+    return "Record leave" in menu_of(world.home(who), ids.HOME_MORE)
 
 
 def test_a_manager_types_sick_leave_of_a_colleague(world: World) -> None:
@@ -177,8 +179,7 @@ def test_home_offers_recording_to_those_who_may(world: World) -> None:
 
 def test_the_picker_offers_those_whose_leave_one_may_record(world: World) -> None:
     def offered(who: str, words: str = "") -> list[str]:
-        world.click_in_view(who, world.home(who), ids.HOME_RECORD)
-        form = world.slack.open_modal(who, ids.RECORD_FORM)
+        form = choose(world, who, world.home(who), ids.HOME_MORE, "record")
         assert "Choose a person, a leave type and days to see the total." in form.visible_text
         answer = world.slack.suggest(who, form, ids.RECORD_PERSON, words)
         world.slack.close(who, form)

@@ -57,9 +57,9 @@ def test_the_form_of_a_new_entry_opens_from_the_list(world: World, name: str) ->
 
 
 def test_members_are_offered_their_own_screens_alone(world: World) -> None:
-    world.home(ADA)
+    menu = click(world, ADA, world.home(ADA), ids.SETTINGS)
 
-    offered = {button.action_id for button in world.slack.home(ADA).buttons}
+    offered = {button.action_id for button in menu.buttons}
 
     assert {screen.name for screen in screens.OWN} <= offered
     assert not offered & {screen.name for screen in OF_ADMINS}

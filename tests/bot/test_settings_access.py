@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
+from bot.base import ids
 from playground.loopback.blocks import located
 from storage.base.errors import Unauthenticated
 from storage.base.secrets import Secrets
@@ -26,9 +27,8 @@ KEY = re.compile(r"hiatus_sk_live_\w+")
 
 
 def settings(world: World, who: str, button: str) -> View:
-    """The settings that a button of the Home tab opens."""
-    world.slack.click_in_view(who, world.home(who), button)
-    return world.slack.open_modal(who)
+    """The settings that a button in the menu of the Home tab opens."""
+    return click(world, who, click(world, who, world.home(who), ids.SETTINGS), button)
 
 
 def click(world: World, who: str, view: View, action_id: str, value: str | None = None) -> View:

@@ -15,7 +15,9 @@ from storage.db.database import Database
 from storage.db.pages import PageOf
 from storage.leave import time_credits
 from storage.notifications import time_credit_reminders
+from tests.bot.test_home import menu_of
 from tests.bot.test_reminders import TUESDAY, reminded, run_jobs
+from tests.bot.test_settings_access import choose
 from tests.bot.world import ADA, EVE, GRACE, HEDY, World
 from tests.fakes.slack import Answer, Message, View
 from tests.refusals import at_once
@@ -169,8 +171,8 @@ def test_home_offers_claims_only_with_an_earnable_allowance(world: World) -> Non
     world.write(allowances.update, allowance.id, {"is_archived": True})
     archived = world.home(ADA)
 
-    offers = ["Claim time in lieu" in view.visible_text for view in (before, with_one, archived)]
-    assert offers == [False, True, False]
+    offers = [menu_of(view, ids.HOME_MORE) for view in (before, with_one, archived)]
+    assert offers == [[], ["Claim time in lieu"], []]
 
 
 def test_without_an_earnable_allowance_the_command_says_so(world: World) -> None:
@@ -184,8 +186,7 @@ def test_a_claim_on_home_is_listed_cancelled_and_claimed_again(world: World) -> 
     earnable(world)
     world.home(ADA)
 
-    world.click_in_view(ADA, world.slack.home(ADA), ids.TIME_CREDIT_CLAIM)
-    form = world.slack.open_modal(ADA, ids.TIME_CREDIT_FORM)
+    form = choose(world, ADA, world.slack.home(ADA), ids.HOME_MORE, "claim")
     filled = {"worked_on": SATURDAY.isoformat(), "days": "1", ids.REASON: "Fair"}
     world.submit(ADA, form, filled)
     world.deliver()

@@ -140,7 +140,7 @@ def test_another_website_in_the_same_browser_cannot_act(page: Page, server: Serv
 def test_an_admin_adds_a_person_and_sees_the_effects_of_another_manager(page: Page) -> None:
     who, dialog = henrik(page), henrik(page).get_by_role("dialog")
     who.get_by_role("tab", name="Home").click()
-    who.get_by_role("tabpanel").get_by_role("button", name="People").click()
+    open_settings(who, "People")
 
     dialog.get_by_role("button", name="Add a person").click()
     address = dialog.get_by_role("textbox", name="E-mail address")
@@ -174,17 +174,18 @@ def test_an_admin_adds_a_person_and_sees_the_effects_of_another_manager(page: Pa
 
 def test_leave_is_cancelled_on_the_home_tab_after_confirmation(page: Page) -> None:
     amir(page).get_by_role("tab", name="Home").click()
-    cancel = amir(page).get_by_role("tabpanel").get_by_role("button", name="Cancel")
+    home = amir(page).get_by_role("tabpanel")
+    leave = home.locator(".block").filter(has_text="Awaiting a decision")
     question = page.get_by_role("dialog", name="Cancel this leave?")
 
-    cancel.click()
-    question.get_by_role("button", name="Keep it").click()
-    expect(question).to_be_hidden()
-    expect(cancel).to_be_visible()
-    cancel.click()
-    question.get_by_role("button", name="Cancel leave").click()
+    for answer in ("Keep it", "Cancel leave"):
+        expect(leave).to_be_visible()
+        leave.locator("details.overflow summary").click()
+        leave.get_by_role("button", name="Cancel leave…").click()
+        question.get_by_role("button", name=answer).click()
+        expect(question).to_be_hidden()
 
-    expect(cancel).to_be_hidden()
+    expect(leave).to_be_hidden()
     expect(grace(page).get_by_role("article").first).to_contain_text("Cancelled")
     expect(grace(page).get_by_role("button", name="Approve")).to_have_count(0)
 
@@ -198,13 +199,19 @@ def copied(page: Page, dialog: Locator) -> str:
     return text
 
 
+def open_settings(who: Locator, name: str) -> None:
+    """Open a screen from the menu of the settings on Home."""
+    who.get_by_role("button", name="Settings").click()
+    who.get_by_role("dialog").get_by_role("button", name=name, exact=True).click()
+
+
 @pytest.mark.parametrize("number", [1, 2, 3])
 def test_every_user_creates_a_key_and_copies_a_feed_link(
     page: Page, server: Server, number: int
 ) -> None:
     who = page.locator(f"#person-{number}")
     who.get_by_role("tab", name="Home").click()
-    who.get_by_role("button", name="API keys").click()
+    open_settings(who, "API keys")
     dialog = who.get_by_role("dialog")
     dialog.get_by_role("button", name="Create API key").click()
     dialog.get_by_label("Name").fill("ci")
@@ -217,7 +224,7 @@ def test_every_user_creates_a_key_and_copies_a_feed_link(
     dialog.get_by_role("button", name="Close all").click()
     expect(dialog).to_be_hidden()
 
-    who.get_by_role("button", name="Calendar feeds and wallchart").click()
+    open_settings(who, "Calendar feeds and wallchart")
     expect(dialog).to_contain_text("Your leave")
     link = copied(page, dialog)
 
@@ -242,7 +249,7 @@ def test_the_keyboard_is_enough(page: Page) -> None:
     amir(page).get_by_role("tab", name="Hiatus").focus()
     page.keyboard.press("ArrowRight")
     expect(amir(page).get_by_role("tab", name="Home")).to_be_focused()
-    expect(amir(page).get_by_role("tabpanel")).to_contain_text("Your balance")
+    expect(amir(page).get_by_role("tabpanel")).to_contain_text("Your leave")
 
 
 def test_typed_text_survives_a_change_of_the_form(page: Page) -> None:
@@ -272,7 +279,7 @@ def test_an_owner_sets_the_demo_up_by_the_checklist_alone(page: Page, server: Se
     home.get_by_role("button", name="Add your calendar").click()
     dialog.get_by_role("button", name="Close all").click()
 
-    expect(home).to_contain_text("Your balance")
+    expect(home).to_contain_text("Your leave")
     expect(home).not_to_contain_text("Set up Hiatus")
 
 

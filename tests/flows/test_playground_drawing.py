@@ -423,7 +423,7 @@ def test_the_tour_follows_what_newcomers_do_and_is_offered_once(page: Page) -> N
 
 def test_a_person_reads_another_language(page: Page) -> None:
     grace(page).get_by_role("tab", name="Home").click()
-    expect(grace(page).get_by_role("tabpanel")).to_contain_text("Your balance")
+    expect(grace(page).get_by_role("tabpanel")).to_contain_text("Your leave")
 
     grace(page).get_by_label("Language").select_option("de-DE")
 

@@ -1,0 +1,82 @@
+"""The checklist at the top of Home, for admins of a new organisation."""
+
+from __future__ import annotations
+
+from bot.base import ids
+from bot.base.block_kit import Block
+from bot.base.language import gettext, locale, ngettext
+from bot.blocks import layout
+from storage.rules import holiday_calendar
+from storage.workspaces.setup_checklist import MAX_COUNTED, Checklist, Step
+
+
+def steps(checklist: Checklist | None) -> list[Block]:
+    if checklist is None:
+        return []
+    hide = layout.button(gettext("Hide this list"), ids.CHECKLIST_HIDE)
+    hide["confirm"] = layout.confirm(
+        gettext("Hide this list?"),
+        gettext("Admins won't see it again. Everything in it stays in the settings."),
+        gettext("Hide"),
+        gettext("Keep it"),
+    )
+    return [
+        layout.header(gettext("Set up Hiatus")),
+        layout.quiet(gettext("Each step disappears once it's done.")),
+        *(_step(step, checklist) for step in checklist.steps),
+        layout.actions(hide),
+    ]
+
+
+def _step(step: Step, checklist: Checklist) -> Block:
+    title, why, label = _texts(step, checklist)
+    return {
+        **layout.section(f"*{title}*\n{why}"),
+        "accessory": layout.button(label, ids.CHECKLIST_STEP, step),
+    }
+
+
+def _texts(step: Step, checklist: Checklist) -> tuple[str, str, str]:
+    """The step's title, its reason and its button."""
+    match step:
+        case "country":
+            country = holiday_calendar.country_name(checklist.country_code, locale())
+            why = gettext(
+                "You have the national holidays of {country}. Some regions have more.",
+                country=country,
+            )
+            return gettext("Public holidays"), why, gettext("Choose a region")
+        case "leave_types":
+            why = gettext("Decide which need approval, use the allowance or are private.")
+            return gettext("Leave types"), why, gettext("Check the leave types")
+        case "people":
+            why = (
+                gettext(
+                    "You're the only one so far. Colleagues join when they first use Hiatus, or "
+                    "you add them."
+                )
+                if checklist.members_join
+                else gettext("You're the only one so far. Colleagues can join once you add them.")
+            )
+            return gettext("People"), why, gettext("Add people")
+        case "managers":
+            return gettext("Managers"), _without_manager(checklist), gettext("Assign managers")
+        case "digest":
+            why = gettext("On days when someone is off, I post a list in the channel.")
+            return gettext("Who's out"), why, gettext("Choose a channel")
+        case "feed":
+            why = gettext("See leave in Google Calendar, Outlook or Apple Calendar.")
+            return gettext("Your calendar"), why, gettext("Add your calendar")
+
+
+def _without_manager(checklist: Checklist) -> str:
+    count = checklist.without_manager
+    if count >= MAX_COUNTED:
+        return gettext(
+            "{count} people or more have no manager, so admins get their requests.", count=count
+        )
+    return ngettext(
+        "{count} person has no manager, so admins get their requests.",
+        "{count} people have no manager, so admins get their requests.",
+        count,
+    )
