@@ -321,7 +321,7 @@ def _check_read_only(
     differing = sorted(
         name
         for name, value in inputs.read_only.items()
-        if value != members.get(name) and name not in may_differ
+        if name in members and value != members[name] and name not in may_differ
     )
     if differing:
         raise InvalidInput(

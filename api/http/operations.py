@@ -278,7 +278,8 @@ class Operation(Facts):
         if self.method != "PATCH" or self.resource is None or self.body is None:
             return frozenset()
         fields = self.body.model_fields
-        return self.resource.members - {field.alias or name for name, field in fields.items()}
+        shown = self.resource.members | self.members
+        return shown - {field.alias or name for name, field in fields.items()}
 
     @cached_property
     def members(self) -> frozenset[str]:

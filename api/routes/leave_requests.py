@@ -9,8 +9,9 @@ from pydantic import Field
 from api.http.fields import ABSENT, Body, Day, LastDay, Listing, LongText, Paged, Uuid, pagination
 from api.http.operations import Created, RequestContext, Tag, created, operation
 from api.routes import preview_records
-from api.routes.preview_records import CreatedLeaveRequestRecord, DaysRecord, PreviewRecord
+from api.routes.preview_records import DaysRecord, PreviewRecord, SavedLeaveRequestRecord
 from storage.base import errors, leave_values
+from storage.base.errors import FieldError
 from storage.base.leave_values import HalfDay, LeaveRequestRecord, LeaveStatus
 from storage.db.database import Transaction
 from storage.leave import (
@@ -20,7 +21,6 @@ from storage.leave import (
     leave_lists,
     leave_requests,
     leave_rows,
-    limit_checks,
     previews,
 )
 from storage.leave.drafts import Draft
@@ -217,7 +217,7 @@ def get(tx: Transaction, context: RequestContext) -> LeaveRequestRecord:
 )
 def create(
     tx: Transaction, context: RequestContext, body: NewLeaveRequest
-) -> Created[CreatedLeaveRequestRecord]:
+) -> Created[SavedLeaveRequestRecord]:
     """Request leave.
 
     Creates a request for the caller. It is approved immediately if the leave type needs no approval
@@ -235,16 +235,17 @@ def create(
     Leave of a type that needs approval is refused with 422 `absence_limit` where a limit that
     blocks would be exceeded. `warnings` names the limits that only warn.
     """
+    warnings: list[FieldError] = []
     request = leave_requests.create(
         tx,
         by=context.caller,
         draft=_draft(body),
         user_id=body.user_id,
         override_reason=body.override_reason,
+        warnings=warnings,
         now=context.now,
     )
-    warnings = limit_checks.warnings_of(tx, context.config(tx), request)
-    record = preview_records.created(leave_values.leave_request_record(request), warnings)
+    record = preview_records.saved(leave_values.leave_request_record(request), warnings)
     return created(f"/api/v1/leave-requests/{request.id}", record)
 
 
@@ -353,7 +354,9 @@ def explain(tx: Transaction, context: RequestContext) -> DaysRecord:
     ),
     example={"end_date": "2026-08-06", "end_half_day": None},
 )
-def edit(tx: Transaction, context: RequestContext, body: LeaveRequestChanges) -> LeaveRequestRecord:
+def edit(
+    tx: Transaction, context: RequestContext, body: LeaveRequestChanges
+) -> SavedLeaveRequestRecord:
     """Change a leave request.
 
     For the requester, admins and owners, while it is pending or approved. Omitted fields stay
@@ -364,17 +367,23 @@ def edit(tx: Transaction, context: RequestContext, body: LeaveRequestChanges) ->
     decision like a request and replaces an earlier one. Admins and owners change other people's
     approved leave at once, and with `override_reason` past the allowance and the leave type's
     notice, length and note. The leave type of a pending request cannot be changed.
+
+    The days that the change adds are refused with 422 `absence_limit` where a limit that blocks
+    would be exceeded. `warnings` names the limits that only warn.
     """
     changes = body.sent()
+    warnings: list[FieldError] = []
     request = leave_requests.edit(
         tx,
         context.id,
         changes,
         override_reason=changes.pop("override_reason", None),
+        warnings=warnings,
         by=context.caller,
         now=context.now,
     )
-    return leave_amendments.record(tx, context.caller.organisation_id, request)
+    record = leave_amendments.record(tx, context.caller.organisation_id, request)
+    return preview_records.saved(record, warnings)
 
 
 @operation(

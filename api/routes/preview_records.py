@@ -97,13 +97,13 @@ class WarningRecord(TypedDict):
     detail: Annotated[str, About(example="Grace Hopper is off on 2026-08-04.")]
 
 
-class CreatedLeaveRequestRecord(LeaveRequestRecord):
-    """A new leave request."""
+class SavedLeaveRequestRecord(LeaveRequestRecord):
+    """A leave request as it was created or changed."""
 
     warnings: Annotated[
         list[WarningRecord],
         Field(
-            description="The absence limits that it exceeds, and that did not refuse it.",
+            description="The absence limits that its new days exceed and that only warn.",
             examples=[[]],
         ),
     ]
@@ -256,9 +256,7 @@ def _colleague(colleague: ColleagueOff) -> ColleagueOffRecord:
     }
 
 
-def created(
-    request: LeaveRequestRecord, warnings: Sequence[FieldError]
-) -> CreatedLeaveRequestRecord:
+def saved(request: LeaveRequestRecord, warnings: Sequence[FieldError]) -> SavedLeaveRequestRecord:
     return {**request, "warnings": [_warning(warning) for warning in warnings]}
 
 

@@ -8,7 +8,7 @@ from datetime import date
 from typing import ParamSpec, Protocol, TypeVar
 
 from storage.base import texts
-from storage.base.errors import DomainError, InvalidInput, OverlappingLeave
+from storage.base.errors import DomainError, FieldError, InvalidInput, OverlappingLeave
 from storage.base.leave_values import HalfDay, LeaveRequest, LeaveType
 from storage.base.values import User
 from storage.db.database import Transaction
@@ -67,15 +67,17 @@ def check(
     today: date,
     replaces: LeaveRequest | None = None,
     is_override: bool = False,
+    warnings: list[FieldError] | None = None,
 ) -> Assessment:
     """The counted draft. ``replaces`` is the request that it edits, checked for what it adds.
 
     ``is_override`` ignores the allowance, absence limits and the type's notice, length and note
     rules. Raises the error of the first broken rule: InvalidInput, OverlappingLeave,
-    InsufficientAllowance or AbsenceLimitExceeded. The caller has locked the person.
+    InsufficientAllowance or AbsenceLimitExceeded. The caller has locked the person. To ``warnings``
+    it adds the limits that are exceeded and do not refuse.
     """
     span, leave_type = _span_and_type(config, draft, today, replaces)
-    return _check_rules(
+    assessment = _check_rules(
         tx,
         config,
         user,
@@ -89,6 +91,8 @@ def check(
         is_override=is_override,
         limits="locked",
     )
+    limit_checks.warn(assessment.over_limits, warnings)
+    return assessment
 
 
 def check_all(

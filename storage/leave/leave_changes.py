@@ -15,6 +15,7 @@ from storage.base.errors import (
     AmendmentEnded,
     ClosureLeave,
     DomainError,
+    FieldError,
     InvalidTransition,
     NotFound,
 )
@@ -30,6 +31,7 @@ from storage.leave import (
     ended_interruptions,
     leave_amendments,
     leave_rows,
+    limit_checks,
     request_steps,
 )
 from storage.leave.drafts import Assessment, Draft
@@ -348,13 +350,15 @@ def change(
     draft: Draft,
     *,
     override_reason: str | None,
+    warnings: list[FieldError] | None,
     by: Caller,
     now: datetime,
 ) -> LeaveRequest:
     """Apply the change at once, or request it as an amendment; the request as it is then.
 
-    The caller has locked the request, and checked who may send an ``override_reason``. Raises the
-    first of the plan's refusals; then nothing has changed.
+    The caller has locked the request, and checked who may send an ``override_reason``. To
+    ``warnings`` it adds the absence limits that are exceeded and do not refuse the change. Raises
+    the first of the plan's refusals; then nothing has changed.
     """
     approvers = request_steps.approvers_of(tx, requester)
     planned = plan(
@@ -371,8 +375,9 @@ def change(
     )
     if planned.refusals:
         raise planned.refusals[0]
-    if planned.after is None or planned.effect == "nothing":
+    if planned.assessment is None or planned.after is None or planned.effect == "nothing":
         return before
+    limit_checks.warn(planned.assessment.over_limits, warnings)
     after = planned.after
     if override_reason is not None:
         after = replace(after, override_reason=override_reason)

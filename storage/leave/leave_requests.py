@@ -20,6 +20,7 @@ from peewee import Select
 from storage.base.errors import (
     AlreadyObjected,
     ClosureLeave,
+    FieldError,
     InsufficientRole,
     InvalidInput,
     InvalidTransition,
@@ -46,9 +47,17 @@ from storage.rules import counted_days, request_rules, roles, second_approvals
 from storage.rules.counted_days import NOTHING, Span
 
 
-def submit(tx: Transaction, *, by: Caller, draft: Draft, now: datetime) -> LeaveRequest:
+def submit(
+    tx: Transaction,
+    *,
+    by: Caller,
+    draft: Draft,
+    warnings: list[FieldError] | None = None,
+    now: datetime,
+) -> LeaveRequest:
     """Request leave for the caller: pending, or approved if no approver has to or can decide.
 
+    To ``warnings`` it adds the absence limits that are exceeded and do not refuse the leave.
     Raises InvalidInput, OverlappingLeave or InsufficientAllowance, or Unauthenticated for a person
     who was deactivated since they were authenticated; then nothing has changed.
     """
@@ -57,7 +66,9 @@ def submit(tx: Transaction, *, by: Caller, draft: Draft, now: datetime) -> Leave
     requester, has_admin = request_steps.lock_person(tx, by.organisation_id, by.user_id, now)
     if requester.user.status in ("deactivated", "archived"):
         raise Unauthenticated
-    assessment = drafts.check(tx, requester.config, requester.user, draft, today=requester.today)
+    assessment = drafts.check(
+        tx, requester.config, requester.user, draft, today=requester.today, warnings=warnings
+    )
     leave_type = assessment.leave_type
     deciders: list[User] = []
     unreachable: list[User] = []
@@ -129,6 +140,7 @@ def edit(
     changes: Mapping[str, object],
     *,
     override_reason: str | None = None,
+    warnings: list[FieldError] | None = None,
     by: Caller,
     now: datetime,
 ) -> LeaveRequest:
@@ -136,9 +148,9 @@ def edit(
 
     Approved leave is changed at once or gets an amendment (``leave_changes``); its leave type can
     be changed, too. ``changes`` has only the fields that were sent; without a difference nothing
-    is written. By its requester, admins and owners. ``override_reason`` as in
-    ``create``. Raises NotFound, InvalidTransition, ClosureLeave and the errors of ``submit``; then
-    nothing has changed.
+    is written. By its requester, admins and owners. ``override_reason`` as in ``create``,
+    ``warnings`` as in ``submit``. Raises NotFound, InvalidTransition, ClosureLeave and the errors
+    of ``submit``; then nothing has changed.
     """
     unknown = changes.keys() - set(field_names(Draft))
     if unknown:
@@ -158,7 +170,14 @@ def edit(
             raise InvalidInput.of(field, "required", "{field} cannot be null.", field=field)
     if before.status == "approved":
         return leave_changes.change(
-            tx, requester, before, draft, override_reason=override_reason, by=by, now=now
+            tx,
+            requester,
+            before,
+            draft,
+            override_reason=override_reason,
+            warnings=warnings,
+            by=by,
+            now=now,
         )
     drafts.check_same_type(before, draft)
     assessment = drafts.check(
@@ -169,6 +188,7 @@ def edit(
         today=requester.today,
         replaces=before,
         is_override=override_reason is not None,
+        warnings=warnings,
     )
     after = drafts.changed_request(before, draft, assessment.counted_halves, assessment.note)
     if override_reason is not None:
@@ -236,18 +256,19 @@ def create(
     draft: Draft,
     user_id: str | None = None,
     override_reason: str | None = None,
+    warnings: list[FieldError] | None = None,
     now: datetime,
 ) -> LeaveRequest:
     """Request leave for the caller, or record it for the person ``user_id``.
 
     Recorded leave is approved at once, by the caller. With ``override_reason`` it may exceed the
-    allowance and break the type's notice, length and note rules; it never overlaps. Raises the
-    errors of ``submit``, ``check_recordable_person`` and ``check_recordable_type``; then nothing
-    has changed.
+    allowance and break the type's notice, length and note rules; it never overlaps. ``warnings`` as
+    in ``submit``. Raises the errors of ``submit``, ``check_recordable_person`` and
+    ``check_recordable_type``; then nothing has changed.
     """
     override_reason = request_rules.checked_override(override_reason, user_id=user_id, by=by)
     if user_id is None or user_id == by.user_id:
-        return submit(tx, by=by, draft=draft, now=now)
+        return submit(tx, by=by, draft=draft, warnings=warnings, now=now)
     if by.user_id is None:
         raise InsufficientRole("member")
     requester = _locked_subject(tx, user_id, by=by, now=now)
@@ -262,6 +283,7 @@ def create(
         draft,
         today=requester.today,
         is_override=override_reason is not None,
+        warnings=warnings,
     )
     check_recordable_days(assessment, by=by)
     request = new_request(draft, assessment, user_id, now=now)

@@ -146,17 +146,7 @@ def exceeded(
     """
     if not halves or use == "ignored":
         return []
-    return _exceeded(tx, config, user, halves, _active(tx, config.organisation.id), use)
-
-
-def _exceeded(
-    tx: Transaction,
-    config: OrganisationConfig,
-    user: User,
-    halves: Mapping[date, int],
-    active: Iterable[AbsenceLimit],
-    use: LimitUse,
-) -> list[LimitExcess]:
+    active = _active(tx, config.organisation.id)
     limits = [limit for limit in active if _concerns(limit, user, halves.keys())]
     if not limits:
         return []
@@ -177,24 +167,17 @@ def _exceeded(
     return found[:_MAX_FOUND]
 
 
+def warn(found: Iterable[LimitExcess], warnings: list[FieldError] | None) -> None:
+    """Add a warning for each limit, of leave that was not refused."""
+    if warnings is not None:
+        warnings += [each.warning for each in found]
+
+
 def check(found: Iterable[LimitExcess]) -> None:
     """Raises AbsenceLimitExceeded for the first limit that refuses."""
     for each in found:
         if each.limit.enforcement == "block":
             raise each.error
-
-
-def warnings_of(
-    tx: Transaction, config: OrganisationConfig, request: LeaveRequest
-) -> list[FieldError]:
-    """Where new leave that was saved exceeds limits: those that only warn, or were overridden."""
-    leave_type = config.leave_types[request.leave_type_id]
-    halves = added(config, leave_type, request.start_date, request.counted_halves)
-    active = _active(tx, config.organisation.id) if halves else []
-    user = people_rows.find(tx, config.organisation.id, request.user_id) if active else None
-    if user is None:
-        return []
-    return [each.warning for each in _exceeded(tx, config, user, halves, active, "read")]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -152,6 +152,34 @@ def test_an_admin_records_past_a_limit_with_a_reason(team: Team) -> None:
     assert [warning["code"] for warning in recorded.json()["warnings"]] == ["absence_limit"]
 
 
+def test_a_change_warns_of_the_days_that_it_adds(team: Team) -> None:
+    team.limit(max_away=1, enforcement="warn")
+    monday = FRIDAY + timedelta(days=3)
+    team.ask("A", end_date=monday.isoformat())
+    pending, approved = team.ask("B"), team.ask("C")
+    team.approve(approved)
+
+    def longer(name: str, request: Any, **fields: Any) -> Any:
+        path = f"/api/v1/leave-requests/{request.json()['id']}"
+        body = {"end_date": monday.isoformat()} | fields
+        return team.client.patch(path, team.keys[name], json=body)
+
+    edited, amended = longer("B", pending), longer("C", approved)
+    same = longer("B", pending, **edited.json())
+
+    assert [each["detail"] for each in pending.json()["warnings"]] == [
+        "Fri 18 Dec: 2 of 4 away (limit 1)"
+    ]
+    assert [each["detail"] for each in edited.json()["warnings"]] == [
+        "Mon 21 Dec: 2 of 4 away (limit 1)"
+    ]
+    assert amended.json()["amendment"] is not None
+    assert [each["detail"] for each in amended.json()["warnings"]] == [
+        "Mon 21 Dec: 3 of 4 away (limit 1)"
+    ]
+    assert (same.status_code, same.json()["warnings"]) == (200, [])
+
+
 def test_an_approver_may_approve_what_exceeds_a_new_limit(team: Team) -> None:
     pending = [team.ask(name) for name in "ABC"]
     team.limit(max_away=1)

@@ -162,9 +162,10 @@ def test_a_whole_object_is_read_changed_and_sent_back(
     assert changed.status_code == 200, changed.text
     shown = changed.json()
     assert change.items() <= shown.items()
-    assert shown.keys() == whole.keys()
+    assert shown.keys() >= whole.keys()
     current = client.get(path, there.key).json()
-    assert client.patch(path, there.key, json=current).json() == current
+    assert client.patch(path, there.key, json=shown).status_code == 200
+    assert current.items() <= client.patch(path, there.key, json=current).json().items()
 
 
 @pytest.mark.parametrize("operation", CHANGES, ids=lambda item: item.operation_id)
@@ -174,7 +175,7 @@ def test_a_read_only_member_that_differs_is_refused_by_name(
     path = path_of(operation, there)
     before = client.get(path, there.key)
     whole: dict[str, Any] = before.json()
-    other = dict.fromkeys(operation.read_only_members, "another")
+    other = dict.fromkeys(operation.read_only_members & whole.keys(), "another")
 
     refused = client.patch(path, there.key, json=whole | body_of(operation, there) | other)
     unknown = client.patch(path, there.key, json=whole | {"colourr": 1})
