@@ -47,6 +47,7 @@ _RULES = (
     "required",
     "unknown_allowance",
     "unknown_emoji",
+    "unknown_language",
     "unknown_user",
 )
 
@@ -73,6 +74,15 @@ class SecondApprovalBody(Body):
 
 class LeaveTypeFields(Body):
     name: Name = ABSENT
+    names: Annotated[
+        dict[str, str],
+        Field(
+            description="Second names by language (`de`, `en`, `es` or `fr`), for people who read "
+            "Slack in it. Replaces all that there were. Types that Hiatus brings are translated "
+            "while they keep their name, and need none.",
+            examples=[{"de": "Bildungsurlaub"}],
+        ),
+    ] = ABSENT
     code: Annotated[
         Word,
         Field(description="Lower-case letters, digits and hyphens; unique in the organisation."),

@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import date
+from functools import partial
 from typing import Final, Literal
 
 import structlog
@@ -33,10 +34,11 @@ from api.wallchart.wallchart_requests import (
     unknown_department,
     wallchart_request,
 )
-from api.wallchart.wallchart_texts import TEXTS
+from api.wallchart.wallchart_texts import TEXTS, TYPE_NAMES
 from api.website import pages
 from storage.base.caches import LRUCache
 from storage.base.errors import DatabaseUnavailable, InvalidInput, NotFound
+from storage.base.leave_values import LeaveType
 from storage.base.values import local_day
 from storage.calendars import display_links, feed_owners, wallchart
 from storage.calendars.display_links import Display
@@ -276,6 +278,7 @@ def _load_and_render(tx: Transaction, subject: _Subject) -> _Rendered:
         # A display link is revoked with its department, which happened just now.
         raise NotFound("wallchart") if request.is_display else unknown_department()
     language, today = subject.language, subject.today
+    chart = wallchart.renamed(chart, partial(_type_name, language))
     if subject.is_picture:
         content = rendering.svg(chart, request, language=language, today=today)
         policy = _PICTURE_POLICY
@@ -286,6 +289,11 @@ def _load_and_render(tx: Transaction, subject: _Subject) -> _Rendered:
         content, policy = page.html, _PAGE_POLICY.format(f"'sha256-{page.style_hash}'")
     version = hashlib.sha256(content).hexdigest()[:32]
     return _Rendered(content=content, version=version, policy=policy)
+
+
+def _type_name(language: str, leave_type: LeaveType) -> str:
+    brought = TYPE_NAMES.get(language, {}).get(leave_type.name, leave_type.name)
+    return leave_type.names.get(language, brought)
 
 
 def _error_page(

@@ -35,7 +35,7 @@ def of_allowance(balance: Balance) -> str:
         "*{allowance}*: {left} of {entitled} day left in {year}",
         "*{allowance}*: {left} of {entitled} days left in {year}",
         words.plural_number(balance.entitled_half_days),
-        allowance=layout.name(balance.allowance.name),
+        allowance=layout.name(words.allowance(balance.allowance)),
         left=words.number(balance.remaining_half_days / 2),
         entitled=words.number(balance.entitled_half_days / 2),
         year=balance.year.name,

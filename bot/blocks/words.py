@@ -15,13 +15,13 @@ from babel.dates import format_date, format_datetime
 from babel.lists import format_list
 from babel.numbers import format_decimal
 
-from bot.base import language
+from bot.base import language, type_names
 from bot.base.language import gettext, gettext_noop, ngettext
 from bot.blocks import layout
-from storage.base.allowance_values import Amount
+from storage.base.allowance_values import Allowance, Amount
 from storage.base.calendar_values import Absence
 from storage.base.errors import Days
-from storage.base.leave_values import HalfDay
+from storage.base.leave_values import HalfDay, LeaveType, TypeName
 from storage.calendars.absences import MAX_ELSEWHERE
 from storage.people.colleagues import ColleagueOff
 from storage.rules import holiday_calendar
@@ -151,6 +151,21 @@ def holiday(name: str, country_code: str | None, day: date) -> str:
     return holiday_calendar.translated(name, country_code, day, language.locale().language)
 
 
+def leave_type(leave_type: LeaveType) -> str:
+    """The type's name in the current language."""
+    return type_names.shown(leave_type.type_name)
+
+
+def type_name(name: TypeName) -> str:
+    """As ``leave_type``, of a value that has only the name."""
+    return type_names.shown(name)
+
+
+def allowance(allowance: Allowance) -> str:
+    """The allowance's name, in the current language if it is called like a type of Hiatus."""
+    return type_names.shown(TypeName(allowance.name))
+
+
 def role(value: str) -> str:
     """``Approver`` for ``approver``."""
     return gettext(_ROLES[value])
@@ -243,7 +258,9 @@ def _elsewhere(leave: Absence, first_day: date, last_day: date) -> str:
     name = layout.one_line(name)
     facts = []
     if leave.summary_type is not None:
-        facts.append(layout.one_line(layout.cut(leave.summary_type, _MAX_NAME_ELSEWHERE)))
+        facts.append(
+            layout.one_line(layout.cut(type_name(leave.summary_type), _MAX_NAME_ELSEWHERE))
+        )
     begins_later = leave.start_date > first_day or leave.start_half_day is not None
     if begins_later or leave.end_date < last_day or leave.end_half_day is not None:
         facts.append(dates(leave))
@@ -328,7 +345,7 @@ def colleague_off(colleague: ColleagueOff) -> str:
     what = (
         gettext("Away")
         if colleague.type_name is None
-        else layout.cut(colleague.type_name, layout.MAX_NAME)
+        else layout.cut(type_name(colleague.type_name), layout.MAX_NAME)
     )
     if colleague.is_pending:
         what = gettext("{leave_type}, pending", leave_type=what)

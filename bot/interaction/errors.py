@@ -22,6 +22,7 @@ from storage.base.errors import (
     Sentence,
     ShortDay,
 )
+from storage.base.leave_values import TypeName
 from storage.calendars.feeds import FeedTokenUnreadable
 
 BROKEN: Final = gettext_noop(
@@ -150,6 +151,8 @@ def translated(sentence: str) -> str:
 
 def _figure(figure: Figure) -> str:
     match figure:
+        case TypeName():
+            return words.type_name(figure)
         case HalfDays():
             return words.amount(figure)
         case int():

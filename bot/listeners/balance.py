@@ -11,7 +11,7 @@ from slack_bolt.async_app import AsyncApp
 
 from bot.base import ids
 from bot.base.block_kit import View
-from bot.blocks import fields
+from bot.blocks import fields, words
 from bot.interaction import errors, listening, modals, typed_context
 from bot.interaction.interaction import Interaction
 from bot.message_views import answers
@@ -78,7 +78,7 @@ async def pick_day(interaction: Interaction) -> None:
 def _view(tx: Transaction, on: date | None, *, by: Caller, now: datetime) -> View:
     balances = ledgers.balances(tx, str(by.user_id), on=on, by=by, now=now)
     types = organisation_config.of_organisation(tx, by.organisation_id).leave_types
-    return views.view(balances, {each.id: each.name for each in types.values()})
+    return views.view(balances, {each.id: words.leave_type(each) for each in types.values()})
 
 
 def _typed(

@@ -9,6 +9,7 @@ from typing import Final
 from slack_bolt.async_app import AsyncApp
 
 from bot.base import ids
+from bot.blocks import words
 from bot.interaction import listening, modals, typed_context
 from bot.interaction.interaction import Interaction
 from bot.parsing import typed_leave
@@ -172,7 +173,7 @@ def _page(
         pending="all" if by.is_admin else "awaiting",
         today=today,
     )
-    return shown, chart
+    return shown, wallchart.renamed(chart, words.leave_type)
 
 
 def _today(tx: Transaction, *, by: Caller, now: datetime) -> date:

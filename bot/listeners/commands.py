@@ -10,7 +10,7 @@ from typing import Final
 
 from slack_bolt.async_app import AsyncApp
 
-from bot.base import ids
+from bot.base import ids, type_names
 from bot.interaction import errors, listening, typed_context
 from bot.interaction.interaction import Interaction
 from bot.listeners import (
@@ -272,7 +272,7 @@ def _reading(
             ends_at_midday=leave.otherwise.end_half_day == "am",
             note=leave.note,
         ),
-        type_name=None if leave_type is None else leave_type.name,
+        type_name=None if leave_type is None else type_names.shown(leave_type.type_name),
         person=person.user,
     )
 

@@ -11,6 +11,7 @@ from slack_bolt.async_app import AsyncApp
 from bot.base import ids
 from bot.base.block_kit import Message
 from bot.base.language import gettext
+from bot.blocks import words
 from bot.interaction import errors, listening, typed_context
 from bot.interaction.interaction import Interaction
 from bot.listeners import amendments, request_form
@@ -86,7 +87,9 @@ def _filled(tx: Transaction, leave: ParsedLeave, *, by: Caller, now: datetime) -
 def _to_complete(tx: Transaction, leave: ParsedLeave, filled: Filled, *, by: Caller) -> Message:
     types = organisation_config.of_organisation(tx, by.organisation_id).leave_types
     leave_type = types.get(leave.leave_type_id or "")
-    reading = Reading(filled=filled, type_name=None if leave_type is None else leave_type.name)
+    reading = Reading(
+        filled=filled, type_name=None if leave_type is None else words.leave_type(leave_type)
+    )
     return typed_problems.to_complete(leave.problems, reading)
 
 

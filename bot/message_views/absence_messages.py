@@ -56,7 +56,7 @@ def _sentence(card: ApprovalCard, told: ToldAbsence) -> str:
         if is_over:
             return gettext("{name} was on sick leave {when}.", name=name, when=when)
         return gettext("{name} is on sick leave {when}.", name=name, when=when)
-    shown = layout.name(leave_type.name)
+    shown = layout.name(words.leave_type(leave_type))
     if is_over:
         return gettext(
             "{name} was off {when}: {leave_type}.", name=name, when=when, leave_type=shown
@@ -74,7 +74,7 @@ def _sentence_elsewhere(card: ApprovalCard, told: ToldAbsence, name: str, when: 
         shown = gettext("{name} is working elsewhere {when}", name=name, when=when)
     if not _shows_type(card, told):
         return f"{shown}."
-    return f"{shown}: {layout.name(card.leave_type.name)}."
+    return f"{shown}: {layout.name(words.leave_type(card.leave_type))}."
 
 
 def _shows_type(card: ApprovalCard, told: ToldAbsence) -> bool:
@@ -103,7 +103,7 @@ def _facts(card: ApprovalCard, told: ToldAbsence) -> str:
     if not _shows_type(card, told):
         return dates
     amount = words.amount(request.total_half_days)
-    return ", ".join((layout.name(card.leave_type.name), dates, amount))
+    return ", ".join((layout.name(words.leave_type(card.leave_type)), dates, amount))
 
 
 def _uncovered(leave: Uncovered) -> str:

@@ -225,7 +225,7 @@ def _line(absence: Absence) -> str:
     what = (
         gettext("Away")
         if absence.summary_type is None
-        else layout.cut(absence.summary_type, _MAX_NAME)
+        else layout.cut(words.type_name(absence.summary_type), _MAX_NAME)
     )
     when = words.dates(absence)
     cover_name = absence.cover_name and layout.cut(absence.cover_name, _MAX_NAME)

@@ -139,7 +139,7 @@ def _reminder_sentence(card: ApprovalCard) -> str:
     return gettext(
         "Still waiting for your decision: {requester} requested {leave_type}, {dates}, {amount}.",
         requester=layout.name(card.requester.name),
-        leave_type=layout.name(card.leave_type.name),
+        leave_type=layout.name(words.leave_type(card.leave_type)),
         dates=words.dates(request),
         amount=words.amount(request.total_half_days),
     )
@@ -173,13 +173,13 @@ def _waiting(request: WaitingRequest) -> str:
         return gettext(
             "{requester}: change of {leave_type}, {dates}",
             requester=layout.cut(request.requester_name, layout.MAX_NAME),
-            leave_type=layout.cut(request.leave_type_name, layout.MAX_NAME),
+            leave_type=layout.cut(words.type_name(request.leave_type_name), layout.MAX_NAME),
             dates=when,
         )
     return gettext(
         "{requester}: {leave_type}, {dates}, {amount}",
         requester=layout.cut(request.requester_name, layout.MAX_NAME),
-        leave_type=layout.cut(request.leave_type_name, layout.MAX_NAME),
+        leave_type=layout.cut(words.type_name(request.leave_type_name), layout.MAX_NAME),
         dates=when,
         amount=words.amount(request.total_half_days),
     )

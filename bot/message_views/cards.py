@@ -116,7 +116,7 @@ def block(card: ApprovalCard, buttons: Sequence[Block] = ()) -> Block:
     off = card.colleagues if card.is_undecided else ()
     return layout.request_card(
         requester_name=card.requester.name,
-        leave_type_name=(proposed or card).leave_type.name,
+        leave_type_name=words.leave_type((proposed or card).leave_type),
         dates=words.dates(card.request if proposed is None else proposed.amendment),
         amount=_with_return(card, words.amount((proposed or card.request).total_half_days)),
         facts=facts(card.balances, off, card.colleagues_count),
@@ -408,7 +408,7 @@ def _sentence(card: ApprovalCard) -> str:
     return gettext(
         "{requester} requested {leave_type}: {dates}, {amount}.",
         requester=layout.name(card.requester.name),
-        leave_type=layout.name(card.leave_type.name),
+        leave_type=layout.name(words.leave_type(card.leave_type)),
         dates=words.dates(request),
         amount=words.amount(request.total_half_days),
     )
@@ -418,7 +418,7 @@ def summary(card: ApprovalCard) -> str:
     """Leave type, dates and amount in one line, in mrkdwn."""
     request = card.request
     amount = words.amount(request.total_half_days)
-    return ", ".join((layout.name(card.leave_type.name), words.dates(request), amount))
+    return ", ".join((layout.name(words.leave_type(card.leave_type)), words.dates(request), amount))
 
 
 def asked_kind(amendment: Amendment | None) -> Literal["request", "change", "cancellation"]:
@@ -433,12 +433,12 @@ def amendment_heading(card: ApprovalCard, proposed: CardAmendment) -> str:
         return gettext(
             "*{requester}* asked to cancel approved *{leave_type}*",
             requester=layout.name(card.requester.name),
-            leave_type=layout.name(card.leave_type.name),
+            leave_type=layout.name(words.leave_type(card.leave_type)),
         )
     return gettext(
         "*{requester}* asked to change approved *{leave_type}*",
         requester=layout.name(card.requester.name),
-        leave_type=layout.name(card.leave_type.name),
+        leave_type=layout.name(words.leave_type(card.leave_type)),
     )
 
 
@@ -504,13 +504,13 @@ def amendment_sentence(card: ApprovalCard, proposed: CardAmendment) -> str:
         return gettext(
             "{requester} asked to cancel approved {leave_type}: {leave}.",
             requester=layout.name(card.requester.name),
-            leave_type=layout.name(card.leave_type.name),
+            leave_type=layout.name(words.leave_type(card.leave_type)),
             leave=", ".join(card_differences(card, proposed, is_bold=False)),
         )
     return gettext(
         "{requester} asked to change approved {leave_type}: {changes}.",
         requester=layout.name(card.requester.name),
-        leave_type=layout.name(card.leave_type.name),
+        leave_type=layout.name(words.leave_type(card.leave_type)),
         changes=", ".join(card_differences(card, proposed, is_bold=False)),
     )
 
@@ -548,7 +548,7 @@ def _proposed(card: ApprovalCard, ended: CardAmendment) -> str:
     before, after = words.dates(card.request), words.dates(ended.amendment)
     if card.leave_type.id == ended.leave_type.id:
         return after
-    leave_type = layout.cut(ended.leave_type.name, layout.MAX_NAME)
+    leave_type = layout.cut(words.leave_type(ended.leave_type), layout.MAX_NAME)
     return leave_type if after == before else f"{leave_type}, {after}"
 
 

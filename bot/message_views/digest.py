@@ -110,4 +110,4 @@ def _name_and_type(person: PersonOut) -> tuple[str, str]:
     name = layout.cut(person.name, layout.MAX_NAME)
     if person.type_name is None:
         return name, gettext("Away")
-    return name, layout.cut(person.type_name, layout.MAX_NAME)
+    return name, layout.cut(words.type_name(person.type_name), layout.MAX_NAME)

@@ -104,7 +104,7 @@ def _facts(card: ApprovalCard, symbol: str, sentence: str) -> list[Block]:
     if proposed is not None:
         lines = cards.card_differences(card, proposed)
         if proposed.leave_type.id == card.leave_type.id:
-            lines.insert(0, layout.name(card.leave_type.name))
+            lines.insert(0, layout.name(words.leave_type(card.leave_type)))
     first_line = f"{symbol} *{layout.escaped(sentence)}*".lstrip()
     shown = "\n".join((first_line, *lines, *_balances(card)))
     return [layout.section(shown), *(layout.paragraph(line) for line in _recorded_lines(card))]
@@ -158,9 +158,9 @@ def _own_buttons(card: ApprovalCard) -> list[Block]:
     if card.request.status not in ("pending", "approved"):
         return []
     proposed = card.open_amendment
+    leave_type = layout.cut(words.leave_type(card.leave_type), layout.MAX_NAME)
     what = (
-        f"{layout.cut(card.leave_type.name, layout.MAX_NAME)}, {words.dates(card.request)}, "
-        f"{words.amount(card.request.total_half_days)}"
+        f"{leave_type}, {words.dates(card.request)}, {words.amount(card.request.total_half_days)}"
     )
     is_pending = card.request.status == "pending"
     buttons = [] if is_pending else _object_button(card)

@@ -239,7 +239,7 @@ def _booked(card: ApprovalCard) -> str:
     if leave_type.requires_approval:
         return gettext("Your request was approved automatically.")
     first = gettext("Get well soon.") if leave_type.may_interrupt else gettext("Booked.")
-    shown = layout.cut(leave_type.name, layout.MAX_NAME)
+    shown = layout.cut(words.leave_type(leave_type), layout.MAX_NAME)
     if leave_type.is_private:
         shown = gettext("Away") if leave_type.is_away else gettext("Working elsewhere")
     names = words.names([layout.cut(name, layout.MAX_NAME) for name in card.told_names])

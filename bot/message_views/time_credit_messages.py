@@ -55,7 +55,10 @@ def _first_line(card: TimeCreditCard, sentence: str, *facts: str) -> Block:
 def block(card: TimeCreditCard, buttons: list[Block]) -> Block:
     """The card block: person, day and days, and where the days go."""
     facts = [
-        gettext("Adds to {allowance}", allowance=layout.cut(card.allowance.name, layout.MAX_NAME))
+        gettext(
+            "Adds to {allowance}",
+            allowance=layout.cut(words.allowance(card.allowance), layout.MAX_NAME),
+        )
     ]
     if card.expires_on is not None:
         facts.append(gettext("Expires after {day}", day=words.day(card.expires_on)))
@@ -91,7 +94,7 @@ def own_news(card: TimeCreditCard, event_type: NotificationEvent) -> Message | N
 
 def own_line(card: TimeCreditCard) -> str:
     """One of the person's own claims in a list, in mrkdwn."""
-    line = f"*{layout.name(card.allowance.name)}*: {layout.escaped(_when(card))}"
+    line = f"*{layout.name(words.allowance(card.allowance))}*: {layout.escaped(_when(card))}"
     return f"{line}\n{layout.escaped(state(card))}"
 
 
@@ -163,7 +166,7 @@ def _own_sentence(card: TimeCreditCard) -> str:
 
 
 def _own_facts(card: TimeCreditCard) -> str:
-    facts = [f"{layout.name(card.allowance.name)}, {layout.escaped(_when(card))}"]
+    facts = [f"{layout.name(words.allowance(card.allowance))}, {layout.escaped(_when(card))}"]
     if card.credit.status in ("pending", "approved") and card.expires_on is not None:
         facts.append(gettext("Expires after {day}", day=words.day(card.expires_on)))
     return "\n".join(facts)
@@ -190,7 +193,7 @@ def _text(card: TimeCreditCard, sentence: str, ending: str) -> str:
     credit = card.credit
     parts = [
         layout.escaped(sentence),
-        f"{layout.name(card.allowance.name)}, {words.day(credit.worked_on)}, "
+        f"{layout.name(words.allowance(card.allowance))}, {words.day(credit.worked_on)}, "
         f"{words.amount(credit.half_days)}.",
     ]
     if credit.status in ("pending", "approved") and card.expires_on is not None:

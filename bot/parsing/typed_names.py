@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import Final
 
+from bot.base import type_names
 from bot.parsing.languages import PHRASES, further
 from bot.parsing.typed_terms import Unclear, any_of
 from bot.parsing.vocabulary import MAIN
@@ -59,7 +60,7 @@ class TypeNames:
         self._leave_types = leave_types
         self._types: dict[str, dict[str, LeaveType]] = {}
         for leave_type in leave_types:
-            for name in (leave_type.code.casefold(), plain(leave_type.name)):
+            for name in {leave_type.code.casefold(), *map(plain, _names(leave_type))}:
                 self._types.setdefault(name, {})[leave_type.id] = leave_type
         self._sorted = sorted(self._types)
 
@@ -143,8 +144,17 @@ class TypeNames:
 
 
 def _is_home_office(leave_type: LeaveType) -> bool:
-    names = plain(leave_type.name), leave_type.code
+    names = *map(plain, _names(leave_type)), leave_type.code
     return any(_NAMED_HOME_OFFICE.search(name) for name in names)
+
+
+def _shown(leave_type: LeaveType) -> str:
+    return type_names.shown(leave_type.type_name)
+
+
+def _names(leave_type: LeaveType) -> tuple[str, str]:
+    """As the organisation calls it, and as the reader does."""
+    return leave_type.name, _shown(leave_type)
 
 
 def _without(text: str, phrase: str) -> str:
@@ -193,11 +203,11 @@ def only_id(mentions: Sequence[TypeMention]) -> str | None:
         if not mention.matches:
             raise Unclear("no_home_office", mention.typed)
         if len(mention.matches) > 1 or mention.is_guess:
-            names = tuple(sorted(leave_type.name for leave_type in mention.matches))
+            names = tuple(sorted(map(_shown, mention.matches)))
             raise Unclear("which_type", mention.typed, names)
     ids = {mention.matches[0].id for mention in mentions}
     if len(ids) > 1:
-        names = tuple(sorted(mention.matches[0].name for mention in mentions))
+        names = tuple(sorted(_shown(mention.matches[0]) for mention in mentions))
         raise Unclear("several_types", ", ".join(mention.typed for mention in mentions), names)
     return ids.pop() if ids else None
 

@@ -69,7 +69,7 @@ def list_view(page: Page[Shown], today: date) -> View:
     blocks = [layout.actions(layout.button(gettext("Add an allowance"), f"{NAME}.new"))]
     for shown in page.items:
         allowance = shown.allowance
-        row = layout.row(allowance.name, _facts(shown, today))
+        row = layout.row(words.allowance(allowance), _facts(shown, today))
         blocks.append({**row, "accessory": _what_to_do(allowance)})
     return screen.list_view(NAME, gettext("Allowances"), blocks, page.next_cursor)
 
@@ -81,7 +81,7 @@ def _what_to_do(allowance: Allowance) -> Block:
             gettext("Edit"),
             f"{NAME}.edit",
             allowance.id,
-            spoken=gettext("Edit {name}", name=allowance.name),
+            spoken=gettext("Edit {name}", name=words.allowance(allowance)),
         )
     removal = screen.removal(is_archived=allowance.is_archived)
     return layout.menu(f"{NAME}.menu", [(gettext("Edit"), ids.MENU_EDIT), removal], allowance.id)
@@ -446,7 +446,7 @@ def archiving_view(allowance: Allowance) -> View:
     sentence = gettext(
         "Leave types can no longer be given {name}. Leave and balances stay. An allowance that was "
         "never used is deleted.",
-        name=layout.cut(allowance.name, layout.MAX_NAME),
+        name=layout.cut(words.allowance(allowance), layout.MAX_NAME),
     )
     return screen.archiving_view(NAME, gettext("Archive an allowance"), sentence, allowance.id)
 

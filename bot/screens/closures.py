@@ -86,7 +86,7 @@ def form_view(
 ) -> View:
     """The form of a closure; None for a new one."""
     types = [
-        Option(label=leave_type.name, value=leave_type.id)
+        Option(label=words.leave_type(leave_type), value=leave_type.id)
         for leave_type in leave_types
         if not leave_type.is_archived or (closure and leave_type.id == closure.leave_type_id)
     ]

@@ -58,6 +58,10 @@ class Form:
         else:
             self.about, self._values = interaction.private_metadata, interaction.values
 
+    def has(self, name: str) -> bool:
+        """Whether there is such a field: a form of an older version lacks newer ones."""
+        return name in self._values
+
     def text(self, name: str) -> str | None:
         """The typed text; None if it is empty."""
         return fields.value_of(self._values, name)
@@ -98,10 +102,9 @@ class Form:
     def packed(self) -> str:
         """All values as JSON, for the private metadata of the confirmation."""
         values = {
-            block: {ids.ANSWER: packed}
+            block: {ids.ANSWER: _packed(state)}
             for block, states in self._values.items()
             for state in states.values()
-            if (packed := _packed(state))
         }
         return orjson.dumps({"about": self.about, "values": values}).decode()
 

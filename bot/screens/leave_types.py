@@ -20,6 +20,7 @@ from bot.screens.forms import Form
 from bot.screens.screen import Saving, Screen
 from storage.admin import leave_type_changes
 from storage.base.allowance_values import Allowance
+from storage.base.errors import InvalidInput
 from storage.base.leave_values import ADMINS, LeaveType, SecondApproval
 from storage.base.values import Caller, User, local_day
 from storage.db.database import Transaction
@@ -39,6 +40,8 @@ _SECOND, _SECOND_DAYS, _SECOND_BY = (
 )
 _ALWAYS, _OVER_DAYS = "always", "over_days"
 _DEDUCTS: Final = "deducts_allowance"
+# All second names in the form, with their languages.
+_MAX_NAMES: Final = 830
 # The later allowances that a form lists.
 _MAX_PLANNED: Final = 10
 _ARCHIVED: Final = gettext_noop("Archived")
@@ -87,7 +90,7 @@ def list_view(page: Page[LeaveType], allowances: Mapping[str, Allowance]) -> Vie
         options = [(gettext("Edit"), ids.MENU_EDIT), removal]
         menu = layout.menu(f"{NAME}.menu", options, leave_type.id)
         facts = _facts(leave_type, allowances.get(leave_type.allowance_id or ""))
-        blocks.append({**layout.row(leave_type.name, facts), "accessory": menu})
+        blocks.append({**layout.row(words.leave_type(leave_type), facts), "accessory": menu})
     return screen.list_view(NAME, gettext("Leave types"), blocks, page.next_cursor)
 
 
@@ -96,7 +99,7 @@ def _facts(leave_type: LeaveType, allowance: Allowance | None) -> list[str]:
     if leave_type.deducts_allowance:
         uses = gettext("Uses the allowance")
     if allowance is not None and not allowance.is_default:
-        uses = gettext("Uses {allowance}", allowance=layout.name(allowance.name))
+        uses = gettext("Uses {allowance}", allowance=layout.name(words.allowance(allowance)))
     facts = [
         gettext("Needs approval") if leave_type.requires_approval else gettext("No approval"),
         uses,
@@ -109,6 +112,8 @@ def _facts(leave_type: LeaveType, allowance: Allowance | None) -> list[str]:
         facts.append(gettext("Private"))
     if leave_type.is_archived:
         facts.append(gettext(_ARCHIVED))
+    if words.leave_type(leave_type) != leave_type.name:
+        facts.append(layout.name(leave_type.name))
     return [*facts, f"`{leave_type.code}`"]
 
 
@@ -155,7 +160,9 @@ def _planned(leave_type: LeaveType, allowances: Mapping[str, Allowance], today: 
             gettext("From {day}: no allowance", day=day)
             if allowance is None
             else gettext(
-                "From {day}: {allowance}", day=day, allowance=layout.one_line(allowance.name)
+                "From {day}: {allowance}",
+                day=day,
+                allowance=layout.one_line(words.allowance(allowance)),
             )
         )
     return lines
@@ -182,10 +189,55 @@ def _allowance_field(offered: Sequence[Allowance], drawn_on: str | None) -> list
     by_name = sorted(offered, key=lambda each: (not each.is_default, each.name.casefold()))
     options = [
         Option(label=gettext("None"), value=ids.NOTHING),
-        *(Option(label=allowance.name, value=allowance.id) for allowance in by_name),
+        *(Option(label=words.allowance(allowance), value=allowance.id) for allowance in by_name),
     ]
     chosen = fields.select(options, drawn_on or ids.NOTHING)
     return [fields.field("allowance_id", gettext("Allowance that it uses"), chosen)]
+
+
+def _name_fields(leave_type: LeaveType | None) -> list[Block]:
+    hint = ""
+    if leave_type is not None and words.leave_type(leave_type) != leave_type.name:
+        hint = gettext("Shown to you as “{name}”.", name=words.leave_type(leave_type))
+    names = leave_type.names if leave_type else {}
+    lines = "\n".join(f"{language}: {name}" for language, name in names.items())
+    text = fields.text_input(lines, _MAX_NAMES, placeholder="de: Sonderurlaub")
+    return [
+        fields.field(
+            "name",
+            gettext("Name"),
+            fields.text_input(leave_type.name if leave_type else None),
+            hint=hint,
+        ),
+        fields.field(
+            "names",
+            gettext("Names in other languages"),
+            text | {"multiline": True},
+            hint=gettext(
+                "A line for each language: its code (de, en, es or fr), a colon, and the name. "
+                "People who use Slack in this language read it."
+            ),
+            is_optional=True,
+        ),
+    ]
+
+
+def _names_in(typed: str) -> dict[str, str]:
+    """The typed names by language, checked later. Raises InvalidInput ``repeated_field``."""
+    names: dict[str, str] = {}
+    for line in typed.splitlines():
+        if not line.strip():
+            continue
+        language, _, name = (part.strip() for part in line.partition(":"))
+        if language.lower() in names:
+            raise InvalidInput.of(
+                "names",
+                "repeated_field",
+                gettext_noop("There are several names for “{language}”."),
+                language=language,
+            )
+        names[language.lower()] = name
+    return names
 
 
 def _second_approval_fields(
@@ -246,9 +298,7 @@ def form_view(
         else [flag for flag in FLAGS if getattr(leave_type, flag)]
     )
     blocks = [
-        fields.field(
-            "name", gettext("Name"), fields.text_input(leave_type.name if leave_type else None)
-        ),
+        *_name_fields(leave_type),
         fields.code_field(leave_type.code if leave_type else None),
         fields.field(
             "colour",
@@ -302,6 +352,11 @@ def _save(tx: Transaction, saving: Saving) -> object:
     code = saving.form.text("code")
     values: dict[str, object] = {
         "name": saving.form.text("name") or "",
+        **(
+            {"names": _names_in(saving.form.text("names") or "")}
+            if saving.form.has("names")
+            else {}
+        ),
         **({"code": code} if code else {}),
         "colour": saving.form.text("colour") or "",
         "emoji": saving.form.text("emoji"),
@@ -336,7 +391,7 @@ def archiving_view(leave_type: LeaveType) -> View:
     sentence = gettext(
         "People can no longer request {name}. Existing requests stay. A type that was never used "
         "is deleted.",
-        name=layout.cut(leave_type.name, layout.MAX_NAME),
+        name=layout.cut(words.leave_type(leave_type), layout.MAX_NAME),
     )
     return screen.archiving_view(NAME, gettext("Archive a leave type"), sentence, leave_type.id)
 

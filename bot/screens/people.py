@@ -137,7 +137,8 @@ def _allowance_field(allowances: Sequence[Allowance]) -> list[Block]:
     if len(allowances) < 2:
         return []
     options = [
-        Option(label=layout.cut(each.name, layout.MAX_OPTION), value=each.id) for each in allowances
+        Option(label=layout.cut(words.allowance(each), layout.MAX_OPTION), value=each.id)
+        for each in allowances
     ]
     default = next((each.id for each in allowances if each.is_default), None)
     return [
@@ -160,7 +161,7 @@ def _rows(user: User, balances: Sequence[Balance]) -> list[Block]:
     default, *others = balances
     return [
         layout.row(user.name or user.email, _facts(default)),
-        *(layout.row(each.allowance.name, _facts(each)) for each in others),
+        *(layout.row(words.allowance(each.allowance), _facts(each)) for each in others),
     ]
 
 

@@ -9,7 +9,7 @@ from slack_bolt.async_app import AsyncApp
 
 from bot.base.block_kit import Block, View
 from bot.base.language import gettext
-from bot.blocks import fields, layout
+from bot.blocks import fields, layout, words
 from bot.interaction import errors, modals
 from bot.interaction.interaction import Interaction
 from bot.screens.person_form import NAME
@@ -70,7 +70,7 @@ def _view(tx: Transaction, user_id: str, on: date | None, *, by: Caller, now: da
     except InvalidInput as refusal:
         return view(user, on or now.date(), [layout.paragraph(errors.sentence(refusal))])
     types = organisation_config.of_organisation(tx, by.organisation_id).leave_types
-    names = {each.id: each.name for each in types.values()}
+    names = {each.id: words.leave_type(each) for each in types.values()}
     return view(user, balances[0].on, views.ledgers(balances, names, is_own=False))
 
 

@@ -32,7 +32,7 @@ def ledgers(
     most_alike = max(_LEAST_ALIKE, _MAX_ALIKE // len(balances))
     blocks: list[Block] = []
     for balance in balances:
-        name = layout.cut(layout.one_line(balance.allowance.name), layout.MAX_NAME)
+        name = layout.cut(layout.one_line(words.allowance(balance.allowance)), layout.MAX_NAME)
         title = f"{name}, {balance.year.name}" if is_named else balance.year.name
         left = balance_lines.left(balance.remaining_half_days)
         blocks += [

@@ -37,7 +37,7 @@ class ReadLeave:
     @property
     def line(self) -> str:
         leave_type = self.preview.leave_type
-        name = None if leave_type is None else leave_type.name
+        name = None if leave_type is None else words.leave_type(leave_type)
         return Reading(filled=self.filled, type_name=name).line
 
     @property

@@ -74,7 +74,7 @@ def _what(card: ApprovalCard) -> str:
     return gettext(
         "*{requester}*: {leave_type}, {dates}",
         requester=layout.name(card.requester.name),
-        leave_type=layout.name(card.leave_type.name),
+        leave_type=layout.name(words.leave_type(card.leave_type)),
         dates=words.dates(card.request),
     )
 

@@ -59,7 +59,7 @@ def _line(item: Item) -> str:
             "{status}. Change awaiting a decision: {changes}", status=status, changes=changes
         )
     return (
-        f"*{layout.name(item.leave_type.name)}*: {words.dates(request)}, "
+        f"*{layout.name(words.leave_type(item.leave_type))}*: {words.dates(request)}, "
         f"{words.amount(request.total_half_days)} · {status}"
     )
 

@@ -15,6 +15,7 @@ from bot.views import calendar, home_checklist, home_leave
 from storage.base.allowance_values import Amount
 from storage.base.calendar_values import Absence
 from storage.base.leave_values import Amendment, LeaveRequest
+from storage.calendars import wallchart
 from storage.leave.covers import Covered
 from storage.leave.ledgers import Balance
 from storage.notifications.time_credit_cards import TimeCreditCard
@@ -132,7 +133,7 @@ def _pending_request(item: Item) -> list[Block]:
     shown = [
         layout.request_card(
             requester_name=item.person_name,
-            leave_type_name=(proposed or item).leave_type.name,
+            leave_type_name=words.leave_type((proposed or item).leave_type),
             dates=words.dates(asked),
             amount=words.amount((proposed.counted if proposed else request).total_half_days),
             facts=cards.facts(item.balances, item.colleagues, item.colleagues_count),
@@ -183,8 +184,9 @@ def whos_out(home: Home) -> list[Block]:
     ]
     if not home.away.items:
         return shown
-    shown.append(calendar.table(home.chart))
-    if meanings := calendar.legend(home.chart):
+    chart = wallchart.renamed(home.chart, words.leave_type)
+    shown.append(calendar.table(chart))
+    if meanings := calendar.legend(chart):
         shown.append(layout.quiet(meanings))
     shown += _covers(home)
     cursors, cursor = home.cursors, home.away.next_cursor

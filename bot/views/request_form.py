@@ -166,7 +166,7 @@ def requestable(leave_types: Iterable[LeaveType]) -> list[LeaveType]:
     """The types that can be requested, by name."""
     return sorted(
         (leave_type for leave_type in leave_types if not leave_type.is_archived),
-        key=lambda leave_type: (leave_type.name.casefold(), leave_type.id),
+        key=lambda leave_type: (words.leave_type(leave_type).casefold(), leave_type.id),
     )[:_MAX_TYPES]
 
 
@@ -236,7 +236,12 @@ def _offered(leave_types: Iterable[LeaveType], edited: LeaveRequest | None) -> l
 
 def _fixed_type(types: Sequence[LeaveType], filled: Filled) -> Block:
     name = next(
-        (leave_type.name for leave_type in types if leave_type.id == filled.leave_type_id), ""
+        (
+            words.leave_type(leave_type)
+            for leave_type in types
+            if leave_type.id == filled.leave_type_id
+        ),
+        "",
     )
     return layout.section(f"*{layout.name(name)}*")
 
@@ -250,7 +255,7 @@ def _type_menu(leave_types: Iterable[LeaveType], chosen_id: str | None) -> Block
 
 def _label(leave_type: LeaveType) -> str:
     emoji = f":{leave_type.emoji}: " if leave_type.emoji and len(leave_type.emoji) < 50 else ""
-    return emoji + leave_type.name
+    return emoji + words.leave_type(leave_type)
 
 
 def halves(labels: tuple[str, str], at_midday: bool) -> Block:
@@ -286,7 +291,7 @@ def interruption_view(
     return layout.modal(
         gettext("I fell ill"),
         [
-            layout.section(f"*{layout.name(leave_type.name)}*, {when}\n{intro}"),
+            layout.section(f"*{layout.name(words.leave_type(leave_type))}*, {when}\n{intro}"),
             *_replacing_type(offered, filled),
             fields.field(
                 ids.FIRST_DAY, gettext("First day"), fields.date_picker(filled.start_date)
@@ -312,7 +317,9 @@ def interruption_view(
 
 
 def _replacing_type(offered: Sequence[LeaveType], filled: Filled) -> list[Block]:
-    options = [Option(label=leave_type.name, value=leave_type.id) for leave_type in offered]
+    options = [
+        Option(label=words.leave_type(leave_type), value=leave_type.id) for leave_type in offered
+    ]
     chosen = filled.leave_type_id or offered[0].id
     menu = fields.select(options, chosen, gettext("Choose a type"))
     return [fields.field(ids.LEAVE_TYPE, gettext("Leave type"), menu)]

@@ -41,7 +41,9 @@ def view(allowances: Sequence[Allowance], filled: FilledClaim, asides: Sequence[
         first = layout.section(gettext("The days are added to *{allowance}*.", allowance=name))
     else:
         options = [
-            Option(label=layout.cut(allowance.name, layout.MAX_OPTION), value=allowance.id)
+            Option(
+                label=layout.cut(words.allowance(allowance), layout.MAX_OPTION), value=allowance.id
+            )
             for allowance in allowances
         ]
         menu = fields.select(options, filled.allowance_id, gettext("Choose an allowance"))

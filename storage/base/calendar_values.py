@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import ConfigDict
 
-from storage.base.leave_values import HalfDay, LeaveStatus
+from storage.base.leave_values import HalfDay, LeaveStatus, TypeName
 from storage.base.values import HIDDEN, About, Id
 
 FeedScope = Literal["personal", "team", "org"]
@@ -129,7 +129,7 @@ class Absence:
     end_date: date
     start_half_day: HalfDay | None
     end_half_day: HalfDay | None
-    summary_type: str | None
+    summary_type: TypeName | None
     colour: str | None
     timezone: str
     sequence: int

@@ -7,7 +7,8 @@ share the records; each is a dict that orjson writes as it is.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Annotated, Final, Literal, get_args
 
@@ -70,6 +71,21 @@ class Approval:
     approved_at: datetime
 
 
+# Those that people can read Slack in: English and the catalogues of bot/catalogues.
+LANGUAGES: Final = ("de", "en", "es", "fr")
+
+
+class TypeName(str):
+    """A leave type's name, and its second names by language for the text that a person reads."""
+
+    names: Mapping[str, str]
+
+    def __new__(cls, name: str, names: Mapping[str, str] | None = None) -> TypeName:
+        named = super().__new__(cls, name)
+        named.names = names or {}
+        return named
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LeaveType:
     """A leave type and its rules."""
@@ -130,9 +146,20 @@ class LeaveType:
         SecondApproval | None,
         About(description="Which of its leave needs a second approval; null for none."),
     ] = None
+    names: Annotated[
+        dict[str, str],
+        About(
+            description="Second names by language (ISO 639-1), for people who read Slack in it.",
+            example={"de": "Bildungsurlaub"},
+        ),
+    ] = field(default_factory=dict)
     created_at: datetime
     updated_at: Annotated[datetime, HIDDEN]
     version: Annotated[int, HIDDEN]
+
+    @property
+    def type_name(self) -> TypeName:
+        return TypeName(self.name, self.names)
 
 
 Enforcement = Literal["warn", "block"]

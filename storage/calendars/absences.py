@@ -306,7 +306,7 @@ def _absence(
         end_date=day(row.end_date),
         start_half_day=row.start_half_day,
         end_half_day=row.end_half_day,
-        summary_type=None if is_hidden else leave_type.name,
+        summary_type=None if is_hidden else leave_type.type_name,
         colour=None if is_hidden else leave_type.colour,
         timezone=person.timezone or organisation_timezone,
         sequence=version + (feed.sequence if feed else 0),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import string
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from typing import Final, Literal, TypedDict
@@ -251,6 +251,39 @@ def _chart_of(
     )
 
 
+def renamed(chart: Wallchart, name_of: Callable[[LeaveType], str]) -> Wallchart:
+    """The chart with other names of leave types, such as the reader's, and letters of these."""
+    types = chart.config.leave_types
+    others = {
+        type_id: replace(leave_type, name=name)
+        for type_id, leave_type in types.items()
+        if (name := name_of(leave_type)) != leave_type.name
+    }
+    if not others:
+        return chart
+    shown_types = _shown_types_of((types | others).values())
+
+    def off(before: Off | None) -> Off | None:
+        if before is None or before.leave_type.id is None:
+            return before
+        return replace(before, leave_type=shown_types[before.leave_type.id])
+
+    people = [
+        replace(
+            person,
+            days=tuple(
+                replace(day, morning=off(day.morning), afternoon=off(day.afternoon))
+                if day.morning or day.afternoon
+                else day
+                for day in person.days
+            ),
+        )
+        for person in chart.people
+    ]
+    leave_types = [shown_types.get(each.id or "", each) for each in chart.leave_types]
+    return replace(chart, people=people, leave_types=sorted(leave_types, key=_by_name))
+
+
 def type_letters(leave_types: Iterable[LeaveType]) -> Mapping[str, str]:
     """A letter for each type, by id: the first of its name that no earlier type has.
 
@@ -291,7 +324,11 @@ def _legend(
     leave: Iterable[Sequence[CountedLeave]], shown_types: Mapping[str, ShownType]
 ) -> list[ShownType]:
     shown = {_shown_type(counted, shown_types) for each in leave for counted in each}
-    return sorted(shown, key=lambda each: (each.name is None, each.name or "", each.letter))
+    return sorted(shown, key=_by_name)
+
+
+def _by_name(shown: ShownType) -> tuple[bool, str, str]:
+    return shown.name is None, shown.name or "", shown.letter
 
 
 class _PlainDays:

@@ -35,6 +35,7 @@ from storage.base.leave_values import (
     LeaveRequest,
     LeaveType,
     SecondApproval,
+    TypeName,
 )
 from storage.base.values import (
     ApiKey,
@@ -135,6 +136,16 @@ def _second_approval(text: str | None) -> SecondApproval | None:
     return None if text is None else SecondApproval(**orjson.loads(text))
 
 
+def _names_by_language(text: str | None) -> dict[str, str]:
+    names: dict[str, str] = orjson.loads(text or "{}")
+    return names
+
+
+def type_name(row: Row) -> TypeName:
+    """Of the columns ``TYPE_NAME``."""
+    return TypeName(row.type_name, _names_by_language(row.type_names))
+
+
 def _approvals(text: str | None) -> tuple[Approval, ...]:
     return tuple(
         Approval(user_id=value["user_id"], approved_at=datetime.fromisoformat(value["approved_at"]))
@@ -203,6 +214,7 @@ _CONVERTERS: Final[dict[Any, Callable[[Any], Any]]] = {
     tuple[ProRata, ...]: _dated(ProRata),
     tuple[Approval, ...]: _approvals,
     SecondApproval | None: _second_approval,
+    dict[str, str]: _names_by_language,
 }
 
 
@@ -230,12 +242,15 @@ def changes(value: DataclassInstance) -> dict[str, Any]:
     return shown
 
 
+_IN_JSON: Final = (tuple, dict, Employment, SecondApproval)
+
+
 def _column(value: Any) -> Any:
     if isinstance(value, datetime):
         return milliseconds(value)
     if isinstance(value, date):
         return value.isoformat()
-    return json_text(value) if isinstance(value, (tuple, Employment, SecondApproval)) else value
+    return json_text(value) if isinstance(value, _IN_JSON) else value
 
 
 def columns_of(table: Any, value: type[DataclassInstance]) -> tuple[Any, ...]:
@@ -246,6 +261,7 @@ def columns_of(table: Any, value: type[DataclassInstance]) -> tuple[Any, ...]:
 ORGANISATION: Final = columns_of(OrganisationRow, Organisation)
 USER: Final = (*columns_of(UserRow, User), UserRow.leave_allowance_hundredths)
 LEAVE_REQUEST: Final = columns_of(LeaveRequestRow, LeaveRequest)
+TYPE_NAME: Final = (LeaveTypeRow.name.alias("type_name"), LeaveTypeRow.names.alias("type_names"))
 
 
 def with_names(leave: Select) -> Select:

@@ -274,6 +274,7 @@ class LeaveTypeRow(OwnedRow):
     allowance_id = IdField(null=True)
     allowance_uses = TextField(null=True)
     second_approval = TextField(null=True)
+    names = TextField(null=True)
 
     class Meta:
         table_name = "leave_types"

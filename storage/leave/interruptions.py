@@ -297,20 +297,20 @@ def _interrupting_type(
 ) -> LeaveType:
     leave_type = drafts.leave_type_of(requester.config, draft)
     if by.user_id != before.user_id and not roles.may_record_type(leave_type, by=by):
-        raise LeaveTypeNotRecordable(leave_type.name)
+        raise LeaveTypeNotRecordable(leave_type.type_name)
     if not leave_type.may_interrupt:
         raise InvalidInput.of(
             "leave_type_id",
             "leave_type_cannot_interrupt",
             "{leave_type} cannot replace leave that is already booked.",
-            leave_type=leave_type.name,
+            leave_type=leave_type.type_name,
         )
     if leave_type.id == before.leave_type_id:
         raise InvalidInput.of(
             "leave_type_id",
             "same_leave_type",
             "This leave is already {leave_type}.",
-            leave_type=leave_type.name,
+            leave_type=leave_type.type_name,
         )
     return leave_type
 

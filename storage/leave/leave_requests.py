@@ -388,7 +388,7 @@ def check_recordable_person(tx: Transaction, user: User, *, by: Caller, today: d
 def check_recordable_type(leave_type: LeaveType, *, by: Caller) -> None:
     """Raises LeaveTypeNotRecordable."""
     if not roles.may_record_type(leave_type, by=by):
-        raise LeaveTypeNotRecordable(leave_type.name)
+        raise LeaveTypeNotRecordable(leave_type.type_name)
 
 
 def check_recordable_days(assessment: Assessment, *, by: Caller) -> None:
@@ -396,7 +396,7 @@ def check_recordable_days(assessment: Assessment, *, by: Caller) -> None:
     leave_type = assessment.leave_type
     total_half_days = counted_days.total_half_days(assessment.counted_halves)
     if not by.is_admin and second_approvals.is_needed(leave_type, total_half_days):
-        raise LeaveTypeNotRecordable(leave_type.name)
+        raise LeaveTypeNotRecordable(leave_type.type_name)
 
 
 def may_record_any(leave_types: Iterable[LeaveType], *, by: Caller) -> bool:

@@ -33,7 +33,7 @@ from storage.rules import dated, leave_type_fields, roles
 MAX_LEAVE_TYPES: Final = 50
 # Fields that approval cards show or depend on.
 _CARD_FIELDS: Final = (
-    *("name", "is_private", "is_away"),
+    *("name", "names", "is_private", "is_away"),
     *("deducts_allowance", "allowance_id", "allowance_uses"),
 )
 # Fields that calendar events show.

@@ -169,7 +169,7 @@ def preview(
             errors = _errors_of_edit(replaced, draft) + errors
     leave_type = config.leave_types.get(draft.leave_type_id)
     if is_recorded and leave_type is not None and not roles.may_record_type(leave_type, by=by):
-        errors.insert(0, LeaveTypeNotRecordable(leave_type.name))
+        errors.insert(0, LeaveTypeNotRecordable(leave_type.type_name))
     elif is_recorded and assessment is not None:
         try:
             leave_requests.check_recordable_days(assessment, by=by)

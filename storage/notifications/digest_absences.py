@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 
 from peewee import Select, fn
 
-from storage.base.leave_values import HalfDay
+from storage.base.leave_values import HalfDay, TypeName
 from storage.base.values import DigestFrequency, Organisation
 from storage.db import rows
 from storage.db.compiled import Param, compiled
@@ -41,7 +41,7 @@ class PersonOut:
     """
 
     name: str
-    type_name: str | None
+    type_name: TypeName | None
     days: tuple[DayOut, ...]
     last_day: date
     cover_name: str | None = None
@@ -117,7 +117,7 @@ def _day_out(row: Row, day: date) -> DayOut | None:
 def _person(row: Row, days: tuple[DayOut, ...], covers: Mapping[str, str]) -> PersonOut:
     return PersonOut(
         name=f"{row.first_name} {row.last_name}".strip(),
-        type_name=None if row.is_private else row.type_name,
+        type_name=None if row.is_private else rows.type_name(row),
         days=days,
         last_day=rows.day(row.end_date),
         cover_name=covers.get(row.cover_user_id),
@@ -144,7 +144,7 @@ def _out(
                 LeaveRequestRow.end_date,
                 LeaveRequestRow.counted_halves,
                 LeaveRequestRow.cover_user_id,
-                LeaveTypeRow.name.alias("type_name"),
+                *rows.TYPE_NAME,
                 LeaveTypeRow.is_private,
             )
         )

@@ -12,7 +12,7 @@ from peewee import Select, fn
 from storage.admin import recalculation
 from storage.admin.recalculation import TotalChange
 from storage.base.event_values import Webhook
-from storage.base.leave_values import HalfDay, LeaveRequest
+from storage.base.leave_values import HalfDay, LeaveRequest, TypeName
 from storage.base.values import Organisation, User, local_day
 from storage.db import rows
 from storage.db.compiled import Param, compiled
@@ -20,7 +20,6 @@ from storage.db.database import Transaction
 from storage.db.tables import (
     ClosureRow,
     LeaveRequestRow,
-    LeaveTypeRow,
     ReminderRow,
     UserRow,
     WebhookRow,
@@ -244,7 +243,7 @@ class WaitingRequest:
     """A pending request, or leave with an open amendment, as a summary names it."""
 
     requester_name: str
-    leave_type_name: str
+    leave_type_name: TypeName
     start_date: date
     end_date: date
     start_half_day: HalfDay | None
@@ -284,7 +283,7 @@ def load_summary(
     requests = tuple(
         WaitingRequest(
             requester_name=f"{row.first_name} {row.last_name}".strip(),
-            leave_type_name=row.type_name,
+            leave_type_name=rows.type_name(row),
             start_date=rows.day(row.start_date),
             end_date=rows.day(row.end_date),
             start_half_day=row.start_half_day,
@@ -316,7 +315,7 @@ def _waiting(
                 fn.COUNT(ReminderRow.user_id).over().alias("total"),
                 UserRow.first_name,
                 UserRow.last_name,
-                LeaveTypeRow.name.alias("type_name"),
+                *rows.TYPE_NAME,
                 LeaveRequestRow.start_date,
                 LeaveRequestRow.end_date,
                 LeaveRequestRow.start_half_day,

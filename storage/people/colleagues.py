@@ -10,7 +10,7 @@ from typing import Final
 import orjson
 from peewee import JOIN, SQL, Join, Select
 
-from storage.base.leave_values import HalfDay
+from storage.base.leave_values import HalfDay, TypeName
 from storage.base.values import User
 from storage.db import rows
 from storage.db.compiled import Expr, Param, compiled, json_table
@@ -30,7 +30,7 @@ _SHOWN: Final = (
     LeaveRequestRow.end_date,
     LeaveRequestRow.start_half_day,
     LeaveRequestRow.end_half_day,
-    LeaveTypeRow.name.alias("type_name"),
+    *rows.TYPE_NAME,
     LeaveTypeRow.is_private,
     LeaveRequestRow.status,
 )
@@ -45,7 +45,7 @@ class ColleagueOff:
     end_date: date
     start_half_day: HalfDay | None
     end_half_day: HalfDay | None
-    type_name: str | None
+    type_name: TypeName | None
     is_pending: bool = False
 
 
@@ -159,7 +159,7 @@ def _colleague(row: Row) -> ColleagueOff:
         end_date=rows.day(row.end_date),
         start_half_day=row.start_half_day,
         end_half_day=row.end_half_day,
-        type_name=None if row.is_private else row.type_name,
+        type_name=None if row.is_private else rows.type_name(row),
         is_pending=row.status == "pending",
     )
 

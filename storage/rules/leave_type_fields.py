@@ -13,7 +13,7 @@ from storage.base.amounts import half_days_of
 from storage.base.errors import InvalidInput
 from storage.base.fields import Checked
 from storage.base.ids import is_id
-from storage.base.leave_values import ADMINS, SecondApproval
+from storage.base.leave_values import ADMINS, LANGUAGES, SecondApproval
 
 _NAMES_FILE: Final = Path(__file__).with_name("slack_emoji.txt")
 
@@ -67,6 +67,23 @@ def _emoji(value: object, field: str) -> str:
     return text
 
 
+def _second_names(value: object, field: str) -> dict[str, str]:
+    """Second names by language, each checked like a name; a blank one is left out."""
+    sent = value if isinstance(value, Mapping) else {"": value}
+    names: dict[str, str] = {}
+    for language, name in sorted(sent.items()):
+        if language not in LANGUAGES:
+            raise InvalidInput.of(
+                field,
+                "unknown_language",
+                "Hiatus has no language “{language}”. Use one of {languages}.",
+                language=str(language)[:20],
+                languages=LANGUAGES,
+            )
+        names[language] = texts.name(name, f"{field}/{language}")
+    return names
+
+
 def _second_approval(value: object, field: str) -> SecondApproval:
     """Of ``always`` or ``over_days``, and ``by``; whether that is a person is checked later."""
     if isinstance(value, SecondApproval):
@@ -90,6 +107,7 @@ def _second_approval(value: object, field: str) -> SecondApproval:
 
 CHECKS: Final[Mapping[str, fields.Check]] = {
     "name": texts.name,
+    "names": _second_names,
     "code": _code,
     "colour": fields.colour,
     "emoji": fields.optional(_emoji),
@@ -113,6 +131,7 @@ CHECKS: Final[Mapping[str, fields.Check]] = {
 }
 
 DEFAULTS: Final[Checked] = {
+    "names": {},
     "colour": "#4a7fb5",
     "emoji": None,
     "requires_approval": True,

@@ -135,7 +135,7 @@ def _check_not_archived(leave_type: LeaveType) -> None:
             "leave_type_id",
             "leave_type_archived",
             "{leave_type} is no longer in use.",
-            leave_type=leave_type.name,
+            leave_type=leave_type.type_name,
         )
 
 
@@ -145,7 +145,7 @@ def _too_little_notice(leave_type: LeaveType, first_day: date, today: date) -> l
         return []
     detail = Sentence(
         "{leave_type} must be requested at least {notice} in advance.",
-        leave_type=leave_type.name,
+        leave_type=leave_type.type_name,
         notice=HalfDays(2 * leave_type.min_notice_days),
     )
     return [FieldError(pointer="/start_date", code="too_little_notice", detail=detail)]
@@ -157,7 +157,7 @@ def _too_many_days(leave_type: LeaveType, requested_half_days: int) -> list[Fiel
         return []
     detail = Sentence(
         "{leave_type} can be at most {most} in a row. This is {asked}.",
-        leave_type=leave_type.name,
+        leave_type=leave_type.type_name,
         most=HalfDays(2 * max_days),
         asked=HalfDays(requested_half_days),
     )
@@ -167,7 +167,7 @@ def _too_many_days(leave_type: LeaveType, requested_half_days: int) -> list[Fiel
 def _note_missing(leave_type: LeaveType, note: str | None) -> list[FieldError]:
     if not leave_type.requires_note or not texts.is_blank(note or ""):
         return []
-    detail = Sentence("{leave_type} needs a note.", leave_type=leave_type.name)
+    detail = Sentence("{leave_type} needs a note.", leave_type=leave_type.type_name)
     return [FieldError(pointer="/note", code="note_required", detail=detail)]
 
 
@@ -187,7 +187,7 @@ def far_ahead(
     detail = Sentence(
         "{leave_type} needs no approval, and this leave starts more than a week from now, on "
         "{day}. Check the leave type and the dates.",
-        leave_type=leave_type.name,
+        leave_type=leave_type.type_name,
         day=start_date,
     )
     return [FieldError(pointer="/start_date", code="unusually_far_ahead", detail=detail)]
@@ -200,7 +200,7 @@ def check_cover_given(leave_type: LeaveType, cover_user_id: str | None) -> None:
             "cover_user_id",
             "cover_required",
             "{leave_type} needs a colleague to cover.",
-            leave_type=leave_type.name,
+            leave_type=leave_type.type_name,
         )
 
 

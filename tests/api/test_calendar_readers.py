@@ -11,7 +11,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from api.feeds import ical
-from storage.base.leave_values import HalfDay
+from storage.base.leave_values import HalfDay, TypeName
 from tests import calendars
 from tests.api.test_ical import FEED, HOLIDAY, HOURS, OTHERS, OWN
 
@@ -74,7 +74,7 @@ def test_four_readers_see_the_same_hostile_texts(texts: list[tuple[str, str]]) -
             OTHERS,
             request_id=f"01950000-0000-7000-8000-{number:012}",
             person_name=name,
-            summary_type=kind,
+            summary_type=TypeName(kind),
         )
         for number, (name, kind) in enumerate(texts)
     ]
@@ -92,7 +92,7 @@ def test_four_readers_see_the_same_hostile_texts(texts: list[tuple[str, str]]) -
 
 @given(HOSTILE, HOSTILE)
 def test_no_line_is_longer_than_75_octets_nor_cut_inside_a_character(name: str, kind: str) -> None:
-    absence = replace(OTHERS, person_name=name, summary_type=kind)
+    absence = replace(OTHERS, person_name=name, summary_type=TypeName(kind))
     rendered = ical.render_feed(replace(FEED, name=name), [ical.render_event(absence, HOURS)])
 
     for line in rendered.removesuffix(b"\r\n").split(b"\r\n"):

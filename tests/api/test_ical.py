@@ -22,7 +22,7 @@ from api.feeds.ical import (
     render_holiday,
 )
 from storage.base.calendar_values import Absence
-from storage.base.leave_values import HalfDay, LeaveStatus
+from storage.base.leave_values import HalfDay, LeaveStatus, TypeName
 
 HOURS = WorkingHours(day_starts_at="09:00", midday_at="13:00", day_ends_at="17:00")
 UPDATED_AT = datetime(2026, 2, 1, 8, 15, 30, 123_000, tzinfo=UTC)
@@ -40,7 +40,7 @@ OWN = Absence(
     end_date=date(2026, 3, 2),
     start_half_day=None,
     end_half_day=None,
-    summary_type="Annual leave",
+    summary_type=TypeName("Annual leave"),
     colour="#2e8b57",
     timezone="Europe/London",
     sequence=3,
@@ -407,7 +407,7 @@ def test_name_of_the_calendar_is_escaped() -> None:
 
 
 def test_events_stay_in_the_order_given() -> None:
-    second = replace(OWN, summary_type="Second")
+    second = replace(OWN, summary_type=TypeName("Second"))
     fragments = [
         render_event(second, HOURS),
         render_event(OWN, HOURS),
@@ -471,7 +471,7 @@ def test_equal_values_give_equal_bytes() -> None:
 
 @given(st.text(st.characters(codec=None), max_size=200), st.text(max_size=60), st.text(max_size=60))
 def test_no_text_breaks_the_structure(person: str, type_name: str, holiday: str) -> None:
-    absence = replace(OTHERS, person_name=person, summary_type=type_name)
+    absence = replace(OTHERS, person_name=person, summary_type=TypeName(type_name))
     feed = Feed(name=person, source_url=FEED.source_url)
     fragments = [
         render_event(absence, HOURS),

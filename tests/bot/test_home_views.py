@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from bot.views import home_tab
 from playground.loopback.limits import is_too_large, problems_of_view
 from storage.base.calendar_values import Absence
-from storage.base.leave_values import LeaveRequest, TimeCredit
+from storage.base.leave_values import LeaveRequest, TimeCredit, TypeName
 from storage.base.values import Organisation, field_names
 from storage.calendars.absences import MAX_ELSEWHERE
 from storage.db.pages import Page
@@ -103,7 +103,7 @@ def absences(draw: st.DrawFn) -> Absence:
         end_date=start + timedelta(days=365),
         start_half_day=draw(st.sampled_from([None, "am", "pm"])),
         end_half_day=draw(st.sampled_from([None, "am", "pm"])),
-        summary_type=draw(st.none() | text(100)),
+        summary_type=draw(st.none() | text(100).map(TypeName)),
         colour=None,
         timezone="Europe/London",
         sequence=1,

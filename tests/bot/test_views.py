@@ -30,6 +30,7 @@ from storage.base.leave_values import (
     LeaveRequest,
     LeaveStatus,
     LeaveType,
+    TypeName,
 )
 from storage.base.values import User, field_names
 from storage.db.pages import Page
@@ -118,7 +119,7 @@ def absent_colleagues(start: date, end: date) -> st.SearchStrategy[ColleagueOff]
         end_date=st.just(end),
         start_half_day=halves,
         end_half_day=halves,
-        type_name=st.none() | text(200),
+        type_name=st.none() | text(200).map(TypeName),
         is_pending=st.booleans(),
     )
 
@@ -246,7 +247,7 @@ def previews_of_leave(draw: st.DrawFn) -> Preview:
         end_date=st.just(start),
         start_half_day=st.none(),
         end_half_day=st.none(),
-        type_name=st.none() | name,
+        type_name=st.none() | name.map(TypeName),
         is_pending=st.booleans(),
     )
     change = YearChange(
@@ -347,7 +348,7 @@ def test_lists_of_leave_are_within_limits_and_harmless(
         end_date=request.end_date,
         start_half_day="pm",
         end_half_day="am",
-        summary_type=type_name,
+        summary_type=TypeName(type_name),
         colour=None,
         timezone="Europe/London",
         sequence=1,

@@ -110,6 +110,25 @@ def test_a_type_counts_as_away_until_an_admin_says_otherwise(
     assert not config_of(database, acme).leave_types[home_office.id].is_away
 
 
+def test_names_by_language_are_replaced_together(database: Database, acme: Acme) -> None:
+    study = a_leave_type(database, acme, name="Study leave", names={"de": " Bildungsurlaub "})
+    assert study.names == {"de": "Bildungsurlaub"}
+
+    acme.write(leave_types.update, study.id, {"names": {"fr": "Formation"}})
+    assert acme.read(leave_types.get, study.id).names == {"fr": "Formation"}
+    acme.write(leave_types.update, study.id, {"names": {}})
+
+    assert acme.read(leave_types.get, study.id).names == {}
+
+
+def test_a_row_of_an_older_process_has_no_names(database: Database, acme: Acme) -> None:
+    study = a_leave_type(database, acme, name="Study leave", names={"de": "Bildungsurlaub"})
+
+    database.write_now(lambda tx: tx.update(LeaveTypeRow, {"names": None}, id=study.id))
+
+    assert acme.read(leave_types.get, study.id).names == {}
+
+
 @pytest.mark.parametrize(
     ("fields", "code"),
     [
@@ -117,6 +136,11 @@ def test_a_type_counts_as_away_until_an_admin_says_otherwise(
         ({"code": "Study Leave"}, "invalid_code"),
         ({"code": "a" * 65}, "invalid_code"),
         ({"code": ""}, "invalid_code"),
+        ({"names": {"xx": "Name"}}, "unknown_language"),
+        ({"names": {"de": " "}}, "invalid_length"),
+        ({"names": {"de": 5}}, "invalid_length"),
+        ({"names": "Urlaub"}, "unknown_language"),
+        ({"names": None}, "unknown_language"),
         ({"colour": "red"}, "invalid_colour"),
         ({"colour": "#12345"}, "invalid_colour"),
         ({"emoji": "two words"}, "invalid_emoji"),

@@ -267,6 +267,10 @@ FIELD_CODES: Final[Mapping[str, tuple[str, str]]] = {
         "No public holidays are known for this country or region.",
         "Use an ISO 3166-1 code of two letters, with a region where there is one: `GB-SCT`.",
     ),
+    "unknown_language": (
+        "Hiatus has no such language for second names of leave types.",
+        "Use one of the codes that `detail` names.",
+    ),
     "unknown_emoji": (
         "Slack has no standard emoji with this name.",
         "Use one that every workspace has, such as palm_tree; custom emoji cannot be used.",

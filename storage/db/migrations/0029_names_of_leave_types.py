@@ -1,0 +1,17 @@
+"""Names of leave types by language. Released: never edit this file."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from storage.db.migrations.statements import run_all
+
+COMPATIBLE_FROM = 1
+
+_STATEMENTS = """
+ALTER TABLE leave_types ADD COLUMN names TEXT;
+"""
+
+
+def up(migrator: Any, db: Any) -> None:
+    run_all(db, _STATEMENTS)
