@@ -57,6 +57,8 @@ async def open_step(interaction: Interaction) -> None:
     match interaction.value:
         case "country":
             await screen.show(interaction, organisation.read_form)
+        case "allowance" | "leave_year" | "carry_over" as step:
+            await screen.show(interaction, organisation.read_leave_year, step)
         case "digest":
             await screen.show(interaction, digests.read_form)
         case "leave_types":

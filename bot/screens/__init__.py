@@ -48,7 +48,7 @@ OF_ADMINS: Final = (
     ),
     (
         gettext_noop("Organisation"),
-        (organisation.SCREEN, digests.SCREEN, display_links.SCREEN, webhooks.SCREEN),
+        (*organisation.SCREENS, digests.SCREEN, display_links.SCREEN, webhooks.SCREEN),
     ),
 )
 

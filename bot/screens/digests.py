@@ -51,9 +51,8 @@ def list_view(
         layout.actions(layout.button(gettext("Add a digest"), f"{NAME}.new")),
     ]
     if settings.digest_channel is not None:
-        change = layout.button(
-            gettext("Change"), organisation.NAME, spoken=gettext("Change the organisation's digest")
-        )
+        spoken = gettext("Change the organisation's digest")
+        change = layout.button(gettext("Change"), organisation.IN_SLACK, spoken=spoken)
         facts = (gettext("Daily"), gettext("Everyone"), gettext("Set in the organisation settings"))
         blocks.append(_row(settings.digest_channel, facts, change))
     for digest in page.items:

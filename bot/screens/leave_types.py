@@ -30,8 +30,21 @@ from storage.outbox import organisation_config
 from storage.people import people_lists
 
 NAME: Final = "settings.leave_types"
-# The default for a new leave type.
-_COLOUR: Final = "#4a7fb5"
+# The first is that of a new leave type; others are set over the API.
+_COLOURS: Final = (
+    Option(label=gettext_noop("Blue"), value="#4a7fb5"),
+    Option(label=gettext_noop("Steel blue"), value="#3f7cac"),
+    Option(label=gettext_noop("Turquoise"), value="#2a9d8f"),
+    Option(label=gettext_noop("Green"), value="#2e9e6b"),
+    Option(label=gettext_noop("Light green"), value="#9bbf3b"),
+    Option(label=gettext_noop("Yellow"), value="#d9b310"),
+    Option(label=gettext_noop("Orange"), value="#d9822b"),
+    Option(label=gettext_noop("Red"), value="#d9534f"),
+    Option(label=gettext_noop("Pink"), value="#d16ba5"),
+    Option(label=gettext_noop("Purple"), value="#8e6bbf"),
+    Option(label=gettext_noop("Brown"), value="#8d6e53"),
+    Option(label=gettext_noop("Grey"), value="#7a869a"),
+)
 # The fields of a second approval, and what it is needed for.
 _SECOND, _SECOND_DAYS, _SECOND_BY = (
     "second_approval",
@@ -264,6 +277,15 @@ def _second_approval_fields(
     ]
 
 
+def _colour_select(colour: str) -> Block:
+    """The named colours, and before them the present one if it has no name."""
+    named = fields.translated(_COLOURS)
+    if colour not in {each.value for each in named}:
+        own = Option(label=gettext("Own colour ({colour})", colour=colour), value=colour)
+        named = [own, *named]
+    return fields.select(named, colour)
+
+
 def _second_approval(form: Form) -> dict[str, object]:
     """The chosen second approval; nothing from a form of an older version."""
     kind = form.text(_SECOND)
@@ -303,7 +325,7 @@ def form_view(
         fields.field(
             "colour",
             gettext("Colour in calendars"),
-            fields.text_input(leave_type.colour if leave_type else _COLOUR, 7),
+            _colour_select(leave_type.colour if leave_type else _COLOURS[0].value),
         ),
         fields.field(
             "emoji",
@@ -358,7 +380,7 @@ def _save(tx: Transaction, saving: Saving) -> object:
             else {}
         ),
         **({"code": code} if code else {}),
-        "colour": saving.form.text("colour") or "",
+        "colour": saving.form.chosen("colour") or "",
         "emoji": saving.form.text("emoji"),
         "min_notice_days": saving.form.whole("min_notice_days"),
         "max_consecutive_days": saving.form.whole("max_consecutive_days"),

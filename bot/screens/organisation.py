@@ -1,7 +1,8 @@
-"""Settings: the organisation."""
+"""Settings of the organisation, in three forms: where it is, its leave year, and Slack."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from slack_bolt.async_app import AsyncApp
@@ -13,7 +14,6 @@ from bot.blocks import fields, layout, words
 from bot.blocks.fields import Option
 from bot.interaction.interaction import Interaction
 from bot.screens import forms, screen, searches
-from bot.screens.forms import Form
 from bot.screens.screen import Saving, Screen
 from storage.admin import organisation_settings, organisations
 from storage.admin.organisation_settings import OF_PRO_RATA, PRO_RATA_OF_COUNTRY
@@ -24,9 +24,11 @@ from storage.db.database import Transaction
 from storage.outbox import organisation_config
 from storage.rules import holiday_calendar
 from storage.workspaces import setup_checklist
+from storage.workspaces.setup_checklist import Checkable
 
 NAME: Final = "settings.organisation"
-FORM: Final = f"{NAME}.form"
+LEAVE_YEAR: Final = "settings.leave_year"
+IN_SLACK: Final = "settings.in_slack"
 _YEAR_TYPES: Final = (
     Option(label=gettext_noop("Calendar year"), value="calendar"),
     Option(label=gettext_noop("From the day and month below"), value="fiscal"),
@@ -50,21 +52,24 @@ DIGEST: Final = "digest"
 
 def read_form(tx: Transaction, interaction: Interaction, by: Caller, _: str) -> View:
     settings = organisations.get(tx, by=by, now=interaction.now)
+    country_name = holiday_calendar.country_name(settings.country_code, locale())
+    return form_view(settings, country_name)
+
+
+def read_leave_year(tx: Transaction, interaction: Interaction, by: Caller, step: str) -> View:
+    settings = organisations.get(tx, by=by, now=interaction.now)
     config = organisation_config.of_organisation(tx, by.organisation_id)
     today = local_day(interaction.now, settings.timezone)
     terms = config.allowances[config.default_allowance_id].terms
-    country_name = holiday_calendar.country_name(settings.country_code, locale())
-    return form_view(settings, country_name, forms.from_when(config, terms, today))
+    return leave_year_view(settings, forms.from_when(config, terms, today), step)
 
 
-def form_view(settings: Organisation, country_name: str, from_when: Block) -> View:
-    """The form; ``country_name`` is that of the organisation's public holidays.
+def read_in_slack(tx: Transaction, interaction: Interaction, by: Caller, _: str) -> View:
+    return in_slack_view(organisations.get(tx, by=by, now=interaction.now))
 
-    ``from_when`` is the field with the day from which allowance and carry-over count.
-    """
-    months = [Option(label=words.month(number), value=str(number)) for number in range(1, 13)]
-    ticked = [JOIN] * settings.slack_members_join + [DIGEST] * (settings.digest_channel is not None)
-    expiry = str(settings.carry_over_expiry_month or ids.NOTHING)
+
+def form_view(settings: Organisation, country_name: str) -> View:
+    """Name, place and working days; ``country_name`` is that of the public holidays."""
     blocks = [
         fields.field("name", gettext("Name"), fields.text_input(settings.name)),
         fields.field(
@@ -84,6 +89,42 @@ def form_view(settings: Organisation, country_name: str, from_when: Block) -> Vi
             searches.timezone_select(settings.timezone),
         ),
         *fields.week_fields(settings.working_days),
+    ]
+    return _form(gettext("Organisation"), blocks, NAME)
+
+
+def leave_year_view(settings: Organisation, from_when: Block, step: str = "") -> View:
+    """What everyone gets in a leave year; only what a ``step`` of the checklist is about.
+
+    ``from_when`` is the field with the day from which allowance and carry-over count.
+    """
+    match step:
+        case "allowance":
+            return _form(gettext("Allowance"), [_allowance(settings), from_when], LEAVE_YEAR, step)
+        case "leave_year":
+            return _form(gettext("Leave year"), _leave_year(settings), LEAVE_YEAR, step)
+        case "carry_over":
+            blocks = [*_carry_over(settings), from_when]
+            return _form(gettext("Carry-over"), blocks, LEAVE_YEAR, step)
+    blocks = [
+        _allowance(settings),
+        *_carry_over(settings),
+        from_when,
+        *_leave_year(settings),
+    ]
+    return _form(gettext("Leave year"), blocks, LEAVE_YEAR)
+
+
+def _allowance(settings: Organisation) -> Block:
+    return fields.field(
+        "default_leave_allowance",
+        gettext("Allowance (days per year)"),
+        fields.days_input(settings.default_leave_allowance_half_days),
+    )
+
+
+def _leave_year(settings: Organisation) -> list[Block]:
+    return [
         fields.field(
             "leave_year_type",
             gettext("Leave year"),
@@ -92,18 +133,20 @@ def form_view(settings: Organisation, country_name: str, from_when: Block) -> Vi
         fields.field(
             "leave_year_start_month",
             gettext("Leave year starts in (month)"),
-            fields.select(months, str(settings.leave_year_start_month)),
+            fields.select(_months(), str(settings.leave_year_start_month)),
         ),
         fields.field(
             "leave_year_start_day",
             gettext("Leave year starts on (day of the month)"),
             fields.number_input(settings.leave_year_start_day, least=1, most=31),
         ),
-        fields.field(
-            "default_leave_allowance",
-            gettext("Allowance (days per year)"),
-            fields.days_input(settings.default_leave_allowance_half_days),
-        ),
+        _part_of_a_year(settings),
+    ]
+
+
+def _carry_over(settings: Organisation) -> list[Block]:
+    until = [Option(label=gettext("The leave year"), value=ids.NOTHING), *_months()]
+    return [
         fields.field(
             "carry_over",
             gettext("Carry-over limit (days)"),
@@ -112,12 +155,19 @@ def form_view(settings: Organisation, country_name: str, from_when: Block) -> Vi
         fields.field(
             "carry_over_expiry_month",
             gettext("Use carried-over days by the end of"),
-            fields.select(
-                [Option(label=gettext("The leave year"), value=ids.NOTHING), *months], expiry
-            ),
+            fields.select(until, str(settings.carry_over_expiry_month or ids.NOTHING)),
         ),
-        _part_of_a_year(settings),
-        from_when,
+    ]
+
+
+def _months() -> list[Option]:
+    return [Option(label=words.month(number), value=str(number)) for number in range(1, 13)]
+
+
+def in_slack_view(settings: Organisation) -> View:
+    """Who joins, and where is posted who is out."""
+    ticked = [JOIN] * settings.slack_members_join + [DIGEST] * (settings.digest_channel is not None)
+    blocks = [
         fields.field(
             "slack",
             gettext("In Slack"),
@@ -138,7 +188,11 @@ def form_view(settings: Organisation, country_name: str, from_when: Block) -> Vi
             is_optional=True,
         ),
     ]
-    return layout.modal(gettext("Organisation"), blocks, FORM, gettext("Save"), gettext("Cancel"))
+    return _form(gettext("In Slack"), blocks, IN_SLACK)
+
+
+def _form(title: str, blocks: Sequence[Block], name: str, about: str = "") -> View:
+    return layout.modal(title, blocks, f"{name}.form", gettext("Save"), gettext("Cancel"), about)
 
 
 def _part_of_a_year(settings: Organisation) -> Block:
@@ -157,43 +211,75 @@ def _part_of_a_year(settings: Organisation) -> Block:
 
 
 def _save(tx: Transaction, saving: Saving) -> object:
-    saved = organisation_settings.update(
-        tx,
-        _values(saving.form),
-        effective_from=saving.form.day("effective_from"),
-        is_set_up=setup_checklist.is_open(tx, "country", by=saving.by, now=saving.now),
-        by=saving.by,
-        now=saving.now,
-        recorder=saving.recorder,
-    )
+    form = saving.form
+    values: dict[str, object] = {
+        "name": form.text("name") or "",
+        "country_code": form.chosen("country_code") or "",
+        "timezone": form.chosen("timezone") or "",
+        "working_days": form.working_days(),
+    }
+    is_set_up = setup_checklist.is_open(tx, "country", by=saving.by, now=saving.now)
+    saved = _update(tx, saving, values, is_set_up=is_set_up)
     # A country that an admin saves without a region is right as it is.
     setup_checklist.check_off(tx, "country", by=saving.by, now=saving.now)
     return saved
 
 
-def _values(form: Form) -> dict[str, object]:
+def _save_leave_year(tx: Transaction, saving: Saving) -> object:
+    """Save what the form shows; the steps of the checklist that it has are right as they are."""
+    form = saving.form
+    values: dict[str, object] = {}
+    shown: list[Checkable] = []
+    if form.text("default_leave_allowance") is not None:
+        shown.append("allowance")
+        values["default_leave_allowance_half_days"] = form.half_days("default_leave_allowance")
+    if form.text("leave_year_type") is not None:
+        shown.append("leave_year")
+        values |= {
+            "leave_year_type": form.chosen("leave_year_type"),
+            "leave_year_start_month": form.whole("leave_year_start_month"),
+            "leave_year_start_day": form.whole("leave_year_start_day"),
+            **_pro_rata(form.chosen("pro_rata")),
+        }
+    if form.text("carry_over") is not None:
+        shown.append("carry_over")
+        values |= {
+            "carry_over_half_days": form.half_days("carry_over"),
+            "carry_over_expiry_month": form.whole("carry_over_expiry_month"),
+        }
+    saved = _update(tx, saving, values)
+    for step in shown:
+        setup_checklist.check_off(tx, step, by=saving.by, now=saving.now)
+    return saved
+
+
+def _save_in_slack(tx: Transaction, saving: Saving) -> object:
     """Raises InvalidInput."""
-    ticked = form.several("slack")
-    channel = form.chosen("digest_channel")
+    ticked = saving.form.several("slack")
+    channel = saving.form.chosen("digest_channel")
     if DIGEST in ticked and channel is None:
         raise InvalidInput.of(
             "digest_channel", "required", gettext_noop("Choose the channel to post in.")
         )
-    return {
-        "name": form.text("name") or "",
-        "country_code": form.chosen("country_code") or "",
-        "timezone": form.chosen("timezone") or "",
-        "working_days": form.working_days(),
-        "leave_year_type": form.chosen("leave_year_type"),
-        "leave_year_start_month": form.whole("leave_year_start_month"),
-        "leave_year_start_day": form.whole("leave_year_start_day"),
-        "default_leave_allowance_half_days": form.half_days("default_leave_allowance"),
-        "carry_over_half_days": form.half_days("carry_over"),
-        "carry_over_expiry_month": form.whole("carry_over_expiry_month"),
-        **_pro_rata(form.chosen("pro_rata")),
+    values: dict[str, object] = {
         "slack_members_join": JOIN in ticked,
         "digest_channel": channel if DIGEST in ticked else None,
     }
+    return _update(tx, saving, values)
+
+
+def _update(
+    tx: Transaction, saving: Saving, values: Mapping[str, object], *, is_set_up: bool = False
+) -> object:
+    return organisation_settings.update(
+        tx,
+        values,
+        effective_from=saving.form.day("effective_from"),
+        is_set_up=is_set_up,
+        by=saving.by,
+        now=saving.now,
+        recorder=saving.recorder,
+    )
 
 
 def _pro_rata(chosen: str | None) -> dict[str, object]:
@@ -206,7 +292,21 @@ def _pro_rata(chosen: str | None) -> dict[str, object]:
 
 def register(app: AsyncApp) -> None:
     app.action(NAME)(screen.opens(read_form))
-    forms.register(app, FORM, screen.confirms(_save))
+    forms.register(app, f"{NAME}.form", screen.confirms(_save))
 
 
-SCREEN: Final = Screen(gettext_noop("Organisation"), NAME, register)
+def _register_leave_year(app: AsyncApp) -> None:
+    app.action(LEAVE_YEAR)(screen.opens(read_leave_year))
+    forms.register(app, f"{LEAVE_YEAR}.form", screen.confirms(_save_leave_year))
+
+
+def _register_in_slack(app: AsyncApp) -> None:
+    app.action(IN_SLACK)(screen.opens(read_in_slack))
+    forms.register(app, f"{IN_SLACK}.form", screen.confirms(_save_in_slack))
+
+
+SCREENS: Final = (
+    Screen(gettext_noop("Organisation"), NAME, register),
+    Screen(gettext_noop("Leave year and allowance"), LEAVE_YEAR, _register_leave_year),
+    Screen(gettext_noop("In Slack"), IN_SLACK, _register_in_slack),
+)

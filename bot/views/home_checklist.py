@@ -5,7 +5,7 @@ from __future__ import annotations
 from bot.base import ids
 from bot.base.block_kit import Block
 from bot.base.language import gettext, locale, ngettext
-from bot.blocks import layout
+from bot.blocks import layout, words
 from storage.rules import holiday_calendar
 from storage.workspaces.setup_checklist import MAX_COUNTED, Checklist, Step
 
@@ -46,6 +46,16 @@ def _texts(step: Step, checklist: Checklist) -> tuple[str, str, str]:
                 country=country,
             )
             return gettext("Public holidays"), why, gettext("Choose a region")
+        case "allowance":
+            amount = words.amount(checklist.allowance_half_days)
+            why = gettext("Everyone gets {amount} a year, unless you change it.", amount=amount)
+            return gettext("Allowance"), why, gettext("Check the allowance")
+        case "leave_year":
+            why = gettext("It begins on 1 January for everyone.")
+            return gettext("Leave year"), why, gettext("Check the leave year")
+        case "carry_over":
+            why = gettext("Days that are left at the end of a leave year are lost.")
+            return gettext("Carry-over"), why, gettext("Check the carry-over")
         case "leave_types":
             why = gettext("Decide which need approval, use the allowance or are private.")
             return gettext("Leave types"), why, gettext("Check the leave types")

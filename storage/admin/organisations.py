@@ -11,6 +11,7 @@ from peewee import Select, fn
 
 from storage.admin import organisation_settings, people
 from storage.base import texts
+from storage.base.allowance_values import NEW_ALLOWANCE_HALF_DAYS
 from storage.base.errors import AlreadyExists, InvalidInput, NotFound
 from storage.base.ids import new_id
 from storage.base.values import Caller, Organisation, Source, User, local_day
@@ -79,7 +80,7 @@ def create(
         leave_year_type="calendar",
         leave_year_start_month=1,
         leave_year_start_day=1,
-        default_leave_allowance_half_days=50,
+        default_leave_allowance_half_days=NEW_ALLOWANCE_HALF_DAYS,
         carry_over_half_days=0,
         carry_over_expiry_month=None,
         day_starts_at="09:00",

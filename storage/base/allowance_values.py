@@ -10,13 +10,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date, datetime
 from fractions import Fraction
-from typing import Literal
+from typing import Final, Literal
 
 Granting = Literal["yearly", "monthly"]
 ProRataMethod = Literal["days", "months_started", "full_months"]
 ProRataRounding = Literal["half_day_up", "half_day_nearest", "day_up", "day_nearest"]
 # Half-days; a fraction only where a figure has decimals: 16.8 days are 168/5 half-days.
 Amount = int | Fraction
+# The allowance that a new organisation begins with, in half-days a year.
+NEW_ALLOWANCE_HALF_DAYS: Final = 50
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

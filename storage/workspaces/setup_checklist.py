@@ -1,7 +1,7 @@
 """What is left to set up in a new organisation, as its data show it.
 
 Nothing stores whether a step is done. The audit trail alone says that an admin hid the checklist,
-and that an admin checked the country or the leave types and left them as they are.
+and that an admin checked settings and left them as they are.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Final, Literal
 
 from peewee import JOIN, SQL, Select
 
+from storage.base.allowance_values import NEW_ALLOWANCE_HALF_DAYS, Amount
 from storage.base.event_values import AuditAction
 from storage.base.values import Caller
 from storage.db.compiled import Param, compiled
@@ -33,13 +34,16 @@ NEW_FOR: Final = timedelta(days=60)
 # At most so many people without a manager are counted.
 MAX_COUNTED: Final = 100
 
-Step = Literal["country", "leave_types", "people", "managers", "digest", "feed"]
 # Steps that are also done when their settings are right already.
-Checkable = Literal["country", "leave_types"]
+Checkable = Literal["country", "allowance", "leave_year", "carry_over", "leave_types"]
+Step = Checkable | Literal["people", "managers", "digest", "feed"]
 
 _HIDDEN: Final[AuditAction] = "setup_checklist.hidden"
 _CHECKED: Final[Mapping[Checkable, AuditAction]] = {
     "country": "setup_checklist.country_checked",
+    "allowance": "setup_checklist.allowance_checked",
+    "leave_year": "setup_checklist.leave_year_checked",
+    "carry_over": "setup_checklist.carry_over_checked",
     "leave_types": "setup_checklist.leave_types_checked",
 }
 
@@ -54,6 +58,7 @@ class Checklist:
 
     steps: tuple[Step, ...]
     country_code: str
+    allowance_half_days: Amount
     members_join: bool
     without_manager: int
 
@@ -75,19 +80,24 @@ def find(
     feed = tx.find(CalendarFeedRow, **own, user_id=str(by.user_id), revoked_at=None)
     digest = tx.find(ChannelDigestRow, **own)
     is_open: dict[Step, bool] = {
-        "country": _lacks_region(config) and _CHECKED["country"] not in done,
-        "leave_types": _has_only_default_types(config) and _CHECKED["leave_types"] not in done,
+        "country": _lacks_region(config),
+        **_as_created(config),
+        "leave_types": _has_only_default_types(config),
         "people": len(tx.all(_people, organisation_id=organisation.id)) == 1,
         "managers": without_manager > 0,
         "digest": organisation.digest_channel is None and digest is None,
         "feed": feed is None,
     }
-    steps = tuple(step for step, has_to_be_done in is_open.items() if has_to_be_done)
+    checked = {step for step, action in _CHECKED.items() if action in done}
+    steps = tuple(
+        step for step, has_to_be_done in is_open.items() if has_to_be_done and step not in checked
+    )
     if not steps:
         return None
     return Checklist(
         steps=steps,
         country_code=organisation.country_code,
+        allowance_half_days=NEW_ALLOWANCE_HALF_DAYS,
         members_join=organisation.slack_members_join,
         without_manager=without_manager,
     )
@@ -117,6 +127,18 @@ def _lacks_region(config: OrganisationConfig) -> bool:
     if not holiday_calendar.has_regions(config.organisation.country_code):
         return False
     return not any("-" in each.country_code for each in config.holiday_sets.values())
+
+
+def _as_created(config: OrganisationConfig) -> dict[Step, bool]:
+    """Which settings of the leave year are still those that every organisation begins with."""
+    organisation = config.organisation
+    first = (organisation.leave_year_start_month, organisation.leave_year_start_day)
+    terms = config.allowances[config.default_allowance_id].terms
+    return {
+        "allowance": all(each.half_days_per_year == NEW_ALLOWANCE_HALF_DAYS for each in terms),
+        "leave_year": organisation.leave_year_type == "calendar" and first == (1, 1),
+        "carry_over": all(each.carry_over_half_days == 0 for each in terms),
+    }
 
 
 def _has_only_default_types(config: OrganisationConfig) -> bool:

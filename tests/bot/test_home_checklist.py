@@ -40,11 +40,27 @@ def test_each_step_opens_the_modal_in_which_it_is_done(world: World) -> None:
     }
     assert titles == {
         "Choose a region": "Organisation",
+        "Check the allowance": "Allowance",
+        "Check the leave year": "Leave year",
+        "Check the carry-over": "Carry-over",
         "Check the leave types": "Leave types",
         "Assign managers": "People",
         "Choose a channel": "Add a digest",
         "Add your calendar": "Calendar feeds",
     }
+
+
+def test_a_setting_that_is_right_is_done_once_it_is_saved(world: World) -> None:
+    form = click(world, ADMIN, home_of(world, ADMIN), ids.CHECKLIST_STEP, "allowance")
+    fields = [block["block_id"] for block in form.blocks]
+    assert fields == ["default_leave_allowance", "effective_from"]
+
+    world.submit(ADMIN, form, {})
+
+    home = world.slack.home(ADMIN, "Set up Hiatus").visible_text
+    assert "Check the allowance" not in home
+    assert "Check the leave year" in home
+    assert world.audited("setup_checklist.allowance_checked") == 1
 
 
 def test_members_have_no_checklist(world: World) -> None:

@@ -41,6 +41,7 @@ CURSOR = "c" * 400
 FULL_CHECKLIST = Checklist(
     steps=get_args(Step),
     country_code="GB",
+    allowance_half_days=50,
     members_join=True,
     without_manager=setup_checklist.MAX_COUNTED,
 )

@@ -304,7 +304,6 @@ def test_leave_types_are_added_archived_and_restored(world: World) -> None:
     ("filled", "field"),
     [
         ({"code": "annual"}, "code"),
-        ({"colour": "red"}, "colour"),
         ({"emoji": "no way"}, "emoji"),
         ({"emoji": "bookz"}, "emoji"),
         ({"name": "annual LEAVE"}, "name"),
@@ -329,7 +328,7 @@ def test_an_invalid_leave_type_is_reported_at_its_field(
 def test_private_channels_are_offered_for_the_digest_and_shared_ones_are_not(
     world: World,
 ) -> None:
-    form = settings(world, ADMIN, "settings.organisation")
+    form = settings(world, ADMIN, "settings.in_slack")
 
     (field,) = [block for block in form.blocks if block["block_id"] == "digest_channel"]
     assert field["element"]["type"] == "conversations_select"
@@ -339,7 +338,7 @@ def test_private_channels_are_offered_for_the_digest_and_shared_ones_are_not(
     }
 
 
-def test_the_form_changes_the_organisation(world: World) -> None:
+def test_the_forms_change_the_organisation(world: World) -> None:
     world.slack.add_channel("C0DIGEST01", "who-is-out")
     form = settings(world, ADMIN, "settings.organisation")
 
@@ -352,17 +351,20 @@ def test_the_form_changes_the_organisation(world: World) -> None:
             "timezone": search_result(
                 world, form, "settings.search.timezone", "berlin", "Europe/Berlin"
             ),
-            "leave_year_type": "fiscal",
-            "leave_year_start_month": "4",
-            "default_leave_allowance": "30",
-            "carry_over": "5",
-            "carry_over_expiry_month": "6",
-            "slack": ["digest"],
-            "digest_channel": "C0DIGEST01",
         },
     )
 
     assert response.errors == {}
+    year = {
+        "leave_year_type": "fiscal",
+        "leave_year_start_month": "4",
+        "default_leave_allowance": "30",
+        "carry_over": "5",
+        "carry_over_expiry_month": "6",
+    }
+    slack = {"slack": ["digest"], "digest_channel": "C0DIGEST01"}
+    for name, filled in (("settings.leave_year", year), ("settings.in_slack", slack)):
+        assert world.submit(ADMIN, settings(world, ADMIN, name), filled).errors == {}
     after = organisation(world)
     assert (after.name, after.country_code, after.timezone) == (
         "Acme GmbH",
@@ -398,7 +400,8 @@ def test_saving_an_unchanged_form_changes_nothing(world: World) -> None:
     )
     before = organisation(world)
 
-    assert world.slack.submit(ADMIN, settings(world, ADMIN, "settings.organisation")).errors == {}
+    for name in ("settings.organisation", "settings.leave_year", "settings.in_slack"):
+        assert world.submit(ADMIN, settings(world, ADMIN, name)).errors == {}
 
     assert organisation(world) == before
 
@@ -471,20 +474,24 @@ def test_countries_and_regions_are_found_by_english_and_own_names(
 
 
 @pytest.mark.parametrize(
-    ("filled", "field"),
+    ("name", "filled", "field"),
     [
-        ({"name": " "}, "name"),
-        ({"slack": ["digest"]}, "digest_channel"),
-        ({"leave_year_start_day": "31", "leave_year_start_month": "2"}, "leave_year_start_day"),
-        ({"default_leave_allowance": "0.333"}, "default_leave_allowance"),
+        ("organisation", {"name": " "}, "name"),
+        ("in_slack", {"slack": ["digest"]}, "digest_channel"),
+        (
+            "leave_year",
+            {"leave_year_start_day": "31", "leave_year_start_month": "2"},
+            "leave_year_start_day",
+        ),
+        ("leave_year", {"default_leave_allowance": "0.333"}, "default_leave_allowance"),
     ],
 )
 def test_an_invalid_setting_of_the_organisation_is_reported_at_its_field(
-    world: World, filled: dict[str, Any], field: str
+    world: World, name: str, filled: dict[str, Any], field: str
 ) -> None:
     before = organisation(world)
 
-    response = world.slack.submit(ADMIN, settings(world, ADMIN, "settings.organisation"), filled)
+    response = world.slack.submit(ADMIN, settings(world, ADMIN, f"settings.{name}"), filled)
 
     assert list(response.errors) == [field]
     assert organisation(world) == before

@@ -149,7 +149,7 @@ def test_saving_the_form_as_it_opened_changes_nothing(world: World) -> None:
 
     assert world.submit(ADMIN, editing(world, default.id)).errors == {}
     close_all(world)
-    assert world.submit(ADMIN, settings(world, ADMIN, "settings.organisation")).errors == {}
+    assert world.submit(ADMIN, settings(world, ADMIN, "settings.leave_year")).errors == {}
 
     assert allowances_of(world) == before
 
@@ -461,7 +461,7 @@ def test_a_leave_type_keeps_an_archived_allowance(world: World) -> None:
 
 
 def test_the_organisations_allowance_changes_from_a_chosen_day(world: World) -> None:
-    form = settings(world, ADMIN, "settings.organisation")
+    form = settings(world, ADMIN, "settings.leave_year")
     assert "Leave empty to change it from 1 January 2026 on." in form.visible_text
 
     filled = {"default_leave_allowance": "28.25", "effective_from": "2027-01-01"}
@@ -497,7 +497,7 @@ def test_the_organisation_chooses_how_part_of_a_year_is_granted(
 ) -> None:
     own = {"pro_rata": "full_months", "pro_rata_rounding": "day_up"}
     world.write(organisation_settings.update, own)
-    form = settings(world, ADMIN, "settings.organisation")
+    form = settings(world, ADMIN, "settings.leave_year")
     assert chosen_part(form) == "Own settings (set over the API)"
 
     assert world.submit(ADMIN, form, {"pro_rata": preset}).errors == {}
@@ -505,7 +505,7 @@ def test_the_organisation_chooses_how_part_of_a_year_is_granted(
     after = organisation(world)
     assert (after.pro_rata, after.full_claim_after_months) == (method, months)
     close_all(world)
-    form = settings(world, ADMIN, "settings.organisation")
+    form = settings(world, ADMIN, "settings.leave_year")
     assert chosen_part(form) == label
     assert offered_parts(form) == ["days", "GB", "DE"]
 
@@ -514,20 +514,20 @@ def test_settings_of_part_of_a_year_that_are_no_preset_stay(world: World) -> Non
     own = {"pro_rata": "full_months", "pro_rata_rounding": "day_up"}
     world.write(organisation_settings.update, own)
 
-    form = settings(world, ADMIN, "settings.organisation")
-    assert world.submit(ADMIN, form, {"name": "Acme Ltd"}).errors == {}
+    form = settings(world, ADMIN, "settings.leave_year")
+    assert world.submit(ADMIN, form, {"default_leave_allowance": "26"}).errors == {}
 
     after = organisation(world)
-    assert (after.name, after.pro_rata, after.pro_rata_rounding) == (
-        "Acme Ltd",
-        "full_months",
-        "day_up",
-    )
+    assert (
+        after.default_leave_allowance_half_days,
+        after.pro_rata,
+        after.pro_rata_rounding,
+    ) == (52, "full_months", "day_up")
 
 
 def test_what_part_of_a_year_takes_away_is_shown_before_it_is_saved(world: World) -> None:
     a_person(world.database, world.acme, first_name="Kai", start_date=date(2026, 7, 15))
-    form = settings(world, ADMIN, "settings.organisation")
+    form = settings(world, ADMIN, "settings.leave_year")
 
     confirmation = confirmation_of(world, form, {"pro_rata": "DE"})
 
@@ -539,11 +539,12 @@ def test_what_part_of_a_year_takes_away_is_shown_before_it_is_saved(world: World
 
 def test_a_chosen_part_of_a_year_is_not_that_of_the_country_of_the_setup(world: World) -> None:
     """While the setup is open, the country fills what no admin has chosen."""
+    form = settings(world, ADMIN, "settings.leave_year")
+    assert world.submit(ADMIN, form, {"pro_rata": "GB"}).errors == {}
     form = settings(world, ADMIN, "settings.organisation")
     country = search_result(world, form, "settings.search.country", "DE-BY", "DE-BY")
 
-    filled = {"country_code": country, "pro_rata": "GB"}
-    assert world.submit(ADMIN, form, filled).errors == {}
+    assert world.submit(ADMIN, form, {"country_code": country}).errors == {}
 
     assert organisation(world).pro_rata == "months_started"
 

@@ -67,11 +67,11 @@ def test_the_list_shows_the_organisations_digest_and_why_slack_refuses_a_channel
     run_jobs(world, NINE)
 
     listed = settings(world, ADMIN, "settings.digests")
-    organisation = click(world, ADMIN, listed, "settings.organisation")
+    organisation = click(world, ADMIN, listed, "settings.in_slack")
 
     assert "Set in the organisation settings" in listed.visible_text
     assert "The channel doesn't exist, or it's private" in listed.visible_text
-    assert organisation.callback_id == "settings.organisation.form"
+    assert organisation.callback_id == "settings.in_slack.form"
 
 
 def test_the_same_digest_is_refused_in_the_form(world: World) -> None:

@@ -291,9 +291,12 @@ def test_forms_of_the_organisation_and_its_types_are_within_limits(name: str, em
     )
     many = [replace(an_allowance(name, is_default=False), id=str(each)) for each in range(100)]
     for view in (
-        organisation_screen.form_view(
-            organisation, "United Kingdom (Scotland)", fields.from_when(NOW.date())
+        organisation_screen.form_view(organisation, "United Kingdom (Scotland)"),
+        *(
+            organisation_screen.leave_year_view(organisation, fields.from_when(NOW.date()), step)
+            for step in ("", "allowance", "leave_year", "carry_over")
         ),
+        organisation_screen.in_slack_view(organisation),
         leave_types.form_view(None),
         leave_types.form_view(study),
         leave_types.archiving_view(study),

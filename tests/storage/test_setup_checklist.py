@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import datetime, timedelta
+from typing import Final
 
 import pytest
 
@@ -29,6 +30,13 @@ from tests.builders import (
 
 pytestmark = pytest.mark.shared_database
 
+OF_YEAR: Final = ("allowance", "leave_year", "carry_over")
+CHANGES: Final[dict[str, dict[str, object]]] = {
+    "allowance": {"default_leave_allowance_half_days": 56},
+    "leave_year": {"leave_year_type": "fiscal", "leave_year_start_month": 4},
+    "carry_over": {"carry_over_half_days": 10},
+}
+
 
 @pytest.fixture
 def acme(database: Database) -> Acme:
@@ -52,12 +60,19 @@ def test_a_new_organisation_has_every_step_until_its_data_show_that_it_is_done(
     database: Database, acme: Acme
 ) -> None:
     by = acme.caller
-    assert steps(database, acme) == ("country", "leave_types", "people", "digest", "feed")
+    assert steps(database, acme) == ("country", *OF_YEAR, "leave_types", "people", "digest", "feed")
 
     ada = a_person(database, acme)
-    assert steps(database, acme) == ("country", "leave_types", "managers", "digest", "feed")
+    later = ("leave_types", "managers", "digest", "feed")
+    assert steps(database, acme) == ("country", *OF_YEAR, *later)
 
     database.write_now(organisation_settings.update, {"country_code": "DE-BY"}, by=by, now=NOW)
+    assert steps(database, acme) == (*OF_YEAR, "leave_types", "managers", "digest", "feed")
+
+    for step in OF_YEAR:
+        assert step in steps(database, acme)
+        database.write_now(organisation_settings.update, CHANGES[step], by=by, now=NOW)
+        assert step not in steps(database, acme)
     assert steps(database, acme) == ("leave_types", "managers", "digest", "feed")
 
     annual = type_id(database, acme)
@@ -90,15 +105,18 @@ def test_a_country_without_regions_needs_none(database: Database) -> None:
 def test_settings_that_are_right_already_are_checked_off_once(
     database: Database, acme: Acme
 ) -> None:
-    for step in ("country", "leave_types") * 2:
+    for step in ("country", *OF_YEAR, "leave_types") * 2:
         acme.write(setup_checklist.check_off, step)
 
     assert steps(database, acme) == ("people", "digest", "feed")
     entries = audit_entries(database, acme.caller)
     actions = [entry.action for entry in entries if entry.action.startswith("setup_checklist.")]
     assert sorted(actions) == [
+        "setup_checklist.allowance_checked",
+        "setup_checklist.carry_over_checked",
         "setup_checklist.country_checked",
         "setup_checklist.leave_types_checked",
+        "setup_checklist.leave_year_checked",
     ]
 
 
