@@ -8,9 +8,10 @@ from typing import Final
 
 from bot.base import language
 from bot.blocks import words
-from bot.parsing import typed_names
+from bot.parsing import spelling, typed_names
 from bot.parsing.typed_dates import is_month_first
 from bot.parsing.typed_leave import ParsingContext
+from bot.parsing.typed_names import TypeNames
 from storage.base.values import Caller, User, local_day
 from storage.db.database import Transaction
 from storage.leave import form_defaults
@@ -30,6 +31,15 @@ def of_caller(tx: Transaction, *, by: Caller, now: datetime, typed: str = "") ->
     people = people_lists.named(tx, " ".join(names), by=by) if names else []
     words = [person.name.casefold().split() for person in people if person.id != by.user_id]
     others = [name for name in names if any(set(name.split()) <= set(each) for each in words)]
+    context = replace(context, takes_several=True)
+    # A colleague called Augusta is no typing error in "august".
+    _, doubtful = spelling.corrected(
+        typed_names.plain(typed), context.language, TypeNames(context.leave_types)
+    )
+    if doubtful:
+        namesakes = people_lists.named(tx, " ".join(word for word, _ in doubtful), by=by)
+        parts = (part for person in namesakes for part in person.name.casefold().split())
+        context = replace(context, names=frozenset(parts))
     return replace(context, other_person=others[0]) if others else context
 
 

@@ -91,9 +91,10 @@ async def answer(interaction: Interaction, text: str) -> None:
     by, leave = await request_form.parsed(interaction, typed)
     if not leave.fills_form:
         await reply(interaction, typed, leave)
-    elif interaction.message is None:
+    elif interaction.message is None and not leave.further:
         await request_form.open_parsed(interaction, by, leave)
     else:
+        # A form has one period.
         await confirming.show(interaction, leave, by=by)
 
 

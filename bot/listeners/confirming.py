@@ -16,12 +16,14 @@ from bot.interaction import errors, listening, typed_context
 from bot.interaction.interaction import Interaction
 from bot.listeners import amendments, request_form
 from bot.parsing.typed_leave import ParsedLeave
+from bot.parsing.typed_ranges import Span
 from bot.views import conversation as views
 from bot.views import typed_problems
 from bot.views.conversation import ReadLeave
 from bot.views.request_values import Filled
 from bot.views.typed_problems import Reading
 from storage.base.errors import DomainError, OverlappingLeave
+from storage.base.leave_values import LeaveType
 from storage.base.values import Caller
 from storage.db.database import Transaction
 from storage.leave import form_defaults, leave_requests, leave_rows, previews
@@ -42,7 +44,8 @@ async def show(interaction: Interaction, leave: ParsedLeave, *, by: Caller) -> N
             await interaction.database.read(_to_complete, leave, read[0], by=by)
         )
         return
-    message = await _card(interaction, read, by, checks_interruption=True)
+    asides = typed_problems.corrections(leave.corrected)
+    message = await _card(interaction, read, by, asides=asides, checks_interruption=True)
     await interaction.reply(message)
 
 
@@ -81,7 +84,18 @@ def _filled(tx: Transaction, leave: ParsedLeave, *, by: Caller, now: datetime) -
         user = people_rows.get(tx, str(by.user_id), by=by)
         usual = form_defaults.usual_type(tx, config, user)
         first = replace(first, leave_type_id=None if usual is None else usual.id)
-    return [first]
+    return [first, *(_of_span(first, span) for span in leave.further)]
+
+
+def _of_span(first: Filled, span: Span) -> Filled:
+    """A further period, of the same type and with the same note."""
+    return replace(
+        first,
+        start_date=span.start_date,
+        end_date=span.end_date,
+        begins_at_midday=span.start_half_day == "pm",
+        ends_at_midday=span.end_half_day == "am",
+    )
 
 
 def _to_complete(tx: Transaction, leave: ParsedLeave, filled: Filled, *, by: Caller) -> Message:
@@ -142,8 +156,8 @@ async def send(interaction: Interaction) -> None:
     except _Changed:
         await _show_again(interaction, leave, by, views.changed_since())
         return
-    names = await interaction.database.read(_type_names, leave, by=by)
-    await interaction.refresh(views.sent(leave, names))
+    types = await interaction.database.read(_types, leave, by=by)
+    await interaction.refresh(views.sent(leave, list(map(words.leave_type, types))))
 
 
 async def _show_again(
@@ -174,9 +188,9 @@ def _is_sent(
     return Filled.with_request(request) == leave[0]
 
 
-def _type_names(tx: Transaction, leave: Sequence[Filled], *, by: Caller) -> list[str]:
+def _types(tx: Transaction, leave: Sequence[Filled], *, by: Caller) -> list[LeaveType]:
     types = organisation_config.of_organisation(tx, by.organisation_id).leave_types
-    return [types[filled.leave_type_id or ""].name for filled in leave]
+    return [types[filled.leave_type_id or ""] for filled in leave]
 
 
 def register(app: AsyncApp) -> None:

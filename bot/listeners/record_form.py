@@ -219,7 +219,7 @@ async def _open(
     form = await interaction.database.read(
         _form_of_typed, user_id, leave, by=by, now=interaction.now
     )
-    await _show(interaction, form, typed_problems.asides(leave.problems, leave.note))
+    await _show(interaction, form, typed_problems.asides(leave))
 
 
 async def _show(interaction: Interaction, form: _Form, asides: list[Block]) -> None:

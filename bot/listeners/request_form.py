@@ -286,7 +286,7 @@ async def open_parsed(interaction: Interaction, by: Caller, leave: ParsedLeave) 
     if interruption is not None:
         await interaction.open(interruption)
         return
-    await _open(interaction, form, typed_problems.asides(leave.problems, leave.note))
+    await _open(interaction, form, typed_problems.asides(leave))
 
 
 async def _open(interaction: Interaction, form: _Form, asides: Sequence[Block] = ()) -> None:

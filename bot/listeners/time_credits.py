@@ -64,7 +64,7 @@ def _asides(work: ParsedWork, today: date) -> list[Block]:
         lines.append(time_credit_form.too_many_days(work.days))
     if work.worked_on is not None and work.worked_on > today:
         lines.append(gettext("Time in lieu is for days on which you have already worked."))
-    blocks = typed_problems.asides(work.problems)
+    blocks = typed_problems.as_block(typed_problems.sentences(work.problems))
     return [*blocks, *(layout.paragraph(line) for line in lines)]
 
 

@@ -155,8 +155,36 @@ def english() -> Words:
             rf"(?:before|until|till) {_NOON}": "am",
             r"between (\S.*?) (?:and|&)": r"\1 -",
             r"(christmas|xmas|easter|thanksgiving) week": r"week of \1",
+            r"(?:a |one |the )?fortnight": "2 weeks",
         },
         rest_of_week=("(?:the )?(?:rest|remainder) of (?:the|this) week",),
+        week_after=("week(?! (?:of|commencing|beginning|starting|number)\\b| ?\\d)",),
+        week_before=("a week on",),
+        periods=(
+            ("month", r"(?:all of|all|(?:the )?(?:whole|entire)(?: month)?(?: of)?) {month}"),
+            ("first_week", r"(?:the )?first week (?:of|in) {month}"),
+            ("last_week", r"(?:the )?last week (?:of|in) {month}"),
+        ),
+        asked_periods=(
+            ("month", r"(?:(?:in|during|for|over|any time in|sometime in) )?{month}"),
+            ("this_month", r"(?:in |during )?this month"),
+            ("next_month", r"(?:in |during )?next month"),
+            ("christmas", r"(?:over|at|during|around) (?:christmas|xmas|the holidays)"),
+        ),
+        lookalikes=frozenset(
+            ("mourning", "mooring", "moaning", "sundae", "sundry", "match", "marsh", "weak")
+            + (
+                "augusta",
+                "marches",
+                "marched",
+                "holder",
+                "backs",
+                "later",
+                "fist",
+                "vocation",
+                "letter",
+            )
+        ),
         week_after_next=("(?:the )?week after next",),
         holiday_names={
             **dict.fromkeys(("christmas eve", "xmas eve"), "24 december"),

@@ -147,6 +147,7 @@ def german() -> Words:
         ),
         rewrites={
             r"diesen (vormittag|nachmittag)": r"heute \1",
+            r"zwischen den jahren": "27. dezember - 31. dezember",
             r"am heutigen tag": "heute",
             r"zwischen (\S.*?) und": r"\1 -",
             # "ab Mittwoch Mittag bis Freitag", "ich gehe am Freitag mittags".
@@ -158,6 +159,28 @@ def german() -> Words:
             r"bis mittags?": "vormittag",
         },
         rest_of_week=("(?:den )?rest der woche", "(?:die )?restliche woche"),
+        week_after=("in einer woche",),
+        periods=(
+            ("month", r"(?:(?:den|im) )?(?:ganzen?|gesamten) {month}"),
+            (
+                "first_week",
+                r"(?:(?:die|in der) )?erste[nr]? (?:woche (?:im|vom|des) {month}s?|{month}woche)",
+            ),
+            (
+                "last_week",
+                r"(?:(?:die|in der) )?letzte[nr]? (?:woche (?:im|vom|des) {month}s?|{month}woche)",
+            ),
+        ),
+        asked_periods=(
+            ("month", r"(?:(?:im|den|für|irgendwann im) )?{month}"),
+            ("this_month", r"(?:in )?diese[nm] monat"),
+            ("next_month", r"(?:im )?nächsten monat"),
+            ("christmas", r"(?:über|an|um) weihnachten"),
+        ),
+        lookalikes=frozenset(
+            ("nächte", "nächten", "sorgen", "borgen", "gesten", "dienen", "diener", "märzen")
+            + ("freien", "tragen", "letter")
+        ),
         week_after_next=("(?:die )?übernächste woche", "in der übernächsten woche"),
         holiday_names={
             **dict.fromkeys(("heiligabend", "heilig abend", "heiligen abend"), "24 december"),

@@ -71,6 +71,8 @@ def _map(words: Words, changed: Callable[[str], str]) -> Words:
 def _mapped(value: Any, changed: Callable[[str], str]) -> Any:  # type: ignore[explicit-any]  # as above
     if isinstance(value, Mapping):
         return {changed(name): meant for name, meant in value.items()}
+    if value and isinstance(value, tuple) and isinstance(value[0], tuple):
+        return tuple((kind, changed(pattern)) for kind, pattern in value)
     return type(value)(changed(name) for name in value)
 
 

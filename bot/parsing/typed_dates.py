@@ -51,6 +51,11 @@ def weekday(day: Day, today: date, not_before: date) -> date:
             return of_week(day, today, 1)
         case "coming":
             return coming
+        case "after_coming":
+            if day.weekday == today.weekday():
+                # "Monday week" on a Monday: in one week, or in two.
+                raise Unclear("which_day", day.typed)
+            return coming + timedelta(weeks=1)
         case "next_or_coming":
             return _agreed(day, coming, of_week(day, today, 1))
         case "last":

@@ -8,13 +8,15 @@ from datetime import date, timedelta
 from typing import Final
 
 from bot.parsing import typed_ranges
-from bot.parsing.typed_dates import in_order
+from bot.parsing.typed_dates import in_order, is_monthless
 from bot.parsing.typed_ranges import Context, Span, day_with_halves, range_with_halves
 from bot.parsing.typed_terms import Day, Problem, Term, Unclear, Word, WordKind
 from bot.parsing.vocabulary import WhichWeek
 
 # Days that are named one by one.
 _MAX_LIST_DAYS: Final = 14
+# Periods that are requested together.
+MAX_PERIODS: Final = 5
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -70,6 +72,64 @@ def span_of(
     except OverflowError:
         # Python's calendar has the years 1 to 9999.
         raise Unclear("impossible_day", _text_of(terms)) from None
+
+
+def spans_of(
+    terms: Sequence[Term], today: date, is_month_first: bool | None, weekdays: frozenset[int]
+) -> list[Span]:
+    """Several periods in order, as in "14-18 dec and the 21st". Raises Unclear."""
+    ordered = [in_order(term, is_month_first) if isinstance(term, Day) else term for term in terms]
+    parts = _with_months(_parts(ordered))
+    unclear = Unclear("several_days", _text_of([term for part in parts for term in part]))
+    if not 1 < len(parts) <= MAX_PERIODS:
+        raise unclear
+    spans = [span_of(part, today, is_month_first, weekdays) for part in parts]
+    ends = [span.end_date for span in spans]
+    if any(span.start_date is None or span.problems for span in spans):
+        raise unclear
+    for end, span in zip(ends, spans[1:], strict=False):
+        if end is None or span.start_date is None or span.start_date <= end:
+            raise unclear
+    return spans
+
+
+def _parts(terms: Sequence[Term]) -> list[list[Term]]:
+    """The terms of each period: parts begin after "and", and at days that nothing joins."""
+    parts: list[list[Term]] = [[]]
+    for term in terms:
+        if isinstance(term, Word) and term.kind == "also":
+            parts.append([])
+            continue
+        part = parts[-1]
+        has_day = any(isinstance(each, Day) for each in part)
+        is_joined = bool(part) and isinstance(part[-1], Word) and part[-1].kind != "half"
+        if isinstance(term, Day) and has_day and not is_joined:
+            parts.append([])
+        parts[-1].append(term)
+    return [part for part in parts if part]
+
+
+def _with_months(parts: Sequence[Sequence[Term]]) -> list[list[Term]]:
+    """Days without a month have that of the next part which names one, else of the one before."""
+    months = [
+        next(
+            ((term.month, term.year) for term in part if isinstance(term, Day) and term.month), None
+        )
+        for part in parts
+    ]
+    completed = []
+    for at, part in enumerate(parts):
+        named = months[at] or next((month for month in months[at:] if month), None)
+        named = named or next((month for month in reversed(months[:at]) if month), None)
+        completed.append(
+            [
+                replace(term, month=named[0], year=named[1])
+                if named is not None and isinstance(term, Day) and is_monthless(term)
+                else term
+                for term in part
+            ]
+        )
+    return completed
 
 
 def _span_of(grouped: _GroupedTerms, context: Context, is_month_first: bool | None) -> Span:

@@ -13,7 +13,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import Final, get_args
 
-from bot.parsing import typed_dates, typed_days, typed_names, typed_phrases, typed_terms
+from bot.parsing import spelling, typed_dates, typed_days, typed_names, typed_phrases, typed_terms
 from bot.parsing.languages import LANGUAGES, words_of
 from bot.parsing.typed_names import TypeMention, TypeNames, plain
 from bot.parsing.typed_ranges import Span
@@ -39,7 +39,9 @@ class ParsedLeave:
     asks something, so it fills no form; ``asks_for_leave`` if the answer may offer one. ``note`` is
     the reason as typed. ``otherwise`` are the days
     of the text without its unknown words, unless one of these may change them. ``has_subject``: an
-    unknown word comes before all others, and may be the person whose leave it is.
+    unknown word comes before all others, and may be the person whose leave it is. ``further`` are
+    later periods, which are requested on their own. ``corrected`` are words with a typing error,
+    each with the word that it was taken for.
     """
 
     start_date: date | None = None
@@ -54,6 +56,8 @@ class ParsedLeave:
     asks_for_leave: bool = False
     has_subject: bool = False
     otherwise: Span = Span()
+    further: tuple[Span, ...] = ()
+    corrected: tuple[tuple[str, str], ...] = ()
 
     @property
     def unknown_words(self) -> str:
@@ -97,7 +101,9 @@ class ParsingContext:
     either way. ``weekdays`` are their working days, Monday 0. ``language`` is theirs, such as
     ``de``; English is always understood, too. ``main_type_id`` is the leave type that people call
     vacation, ``holidays`` are the next public holidays by plain name. ``other_person`` is
-    another person's name in the text, casefolded, else "".
+    another person's name in the text, casefolded, else "". ``names`` are words that name people,
+    so they are no typing errors. ``takes_several``: several periods are understood, for leave of
+    one's own.
     """
 
     today: date
@@ -108,6 +114,8 @@ class ParsingContext:
     main_type_id: str | None = None
     holidays: Mapping[str, date] = field(default_factory=dict)
     other_person: str = ""
+    names: frozenset[str] = frozenset()
+    takes_several: bool = False
 
 
 def parse(typed: str, context: ParsingContext) -> ParsedLeave:
@@ -141,7 +149,10 @@ def parse(typed: str, context: ParsingContext) -> ParsedLeave:
         typed = re.sub(rf"(?<!\w){name}(?:['’]s)?(?!\w)", "", typed, count=1, flags=re.IGNORECASE)
     typed, note = split(typed, context.language, type_names, reduced)
     folded = typed_names.plain(typed)
-    text = typed_phrases.without_symbols(folded[: typed_phrases.MAX_LENGTH])
+    text, corrected = spelling.corrected(
+        folded[: typed_phrases.MAX_LENGTH], context.language, type_names, context.names
+    )
+    text = typed_phrases.without_symbols(text)
     text, mentions = type_names.phrases_of(text)
     text = reduced(text)
     terms, groups = typed_terms.terms_of(text, context.language)
@@ -173,12 +184,11 @@ def parse(typed: str, context: ParsingContext) -> ParsedLeave:
     except Unclear as unclear:
         problems.append(unclear.problem)
     span = Span()
+    further: list[Span] = []
     try:
-        span = typed_days.span_of(
+        span, *further = _spans(
             terms,
-            context.today,
-            context.is_month_first,
-            context.weekdays,
+            context,
             prefers_past=any(
                 leave_type.id == leave_type_id
                 and leave_type.is_away
@@ -193,7 +203,7 @@ def parse(typed: str, context: ParsingContext) -> ParsedLeave:
     )
     otherwise = span if is_kept else Span()
     if not is_understood:
-        span = Span()
+        span, further = Span(), []
     is_about_leave = bool(mentions) or any(map(_is_about_leave, terms))
     return ParsedLeave(
         start_date=span.start_date,
@@ -208,7 +218,26 @@ def parse(typed: str, context: ParsingContext) -> ParsedLeave:
         asks_for_leave=typed_phrases.is_request(asked),
         has_subject=0 in places,
         otherwise=otherwise,
+        further=tuple(further),
+        corrected=corrected,
     )
+
+
+def _spans(terms: Sequence[Term], context: ParsingContext, *, prefers_past: bool) -> list[Span]:
+    """The only period, or several if they are understood. Raises Unclear."""
+    today, is_month_first, weekdays = context.today, context.is_month_first, context.weekdays
+    try:
+        return [
+            typed_days.span_of(terms, today, is_month_first, weekdays, prefers_past=prefers_past)
+        ]
+    except Unclear as unclear:
+        if unclear.problem.kind != "several_days" or not context.takes_several or prefers_past:
+            raise
+        try:
+            return typed_days.spans_of(terms, today, is_month_first, weekdays)
+        except Unclear:
+            # The text as a whole is named, and not a part of it.
+            raise unclear from None
 
 
 def _are_kept(

@@ -80,6 +80,16 @@ class TypeNames:
             mentions.append(self._home_office(match.group()))
         return _TYPED_HOME_OFFICE.sub(";", text), mentions
 
+    @property
+    def long_words(self) -> tuple[str, ...]:
+        """The words of names in which a typing error is recognised."""
+        words = (word for name in self._sorted for word in re.findall(r"[^\W\d_]{5,20}", name))
+        return tuple(dict.fromkeys(words))
+
+    def names_with(self, word: str) -> bool:
+        """Whether the word is one of a name or code, or begins one."""
+        return any(each.startswith(word) for name in self._sorted for each in name.split())
+
     def _home_office(self, typed: str) -> TypeMention:
         """The type that is called so, in any words; else those that do not count as away."""
         matches = [*self._types.get(typed, {}).values()]

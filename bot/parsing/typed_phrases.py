@@ -10,6 +10,7 @@ from datetime import date, timedelta
 from functools import lru_cache
 from typing import Final
 
+from bot.parsing import typed_periods
 from bot.parsing.languages import PHRASES, further, with_and_without_accents, words_of
 from bot.parsing.typed_names import plain
 from bot.parsing.typed_terms import any_of
@@ -236,6 +237,8 @@ def reduced(
     # In German, "am 30." ends with the day; elsewhere a full stop ends the sentence.
     if not ("." in words.ordinal_endings and re.search(r"\d\.$", text)):
         text = text.rstrip(" .")
+    # "All of january" before "all of" is removed.
+    text = typed_periods.with_dates(text, language, today, weekdays)
     text = _courtesies(language).sub(" ", f" {text} ")
     for pattern, replacement in words.rewrites.items():
         text = re.sub(f"{_START}(?:{pattern}){_END}", replacement, text)

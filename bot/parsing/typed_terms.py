@@ -53,6 +53,11 @@ def any_of(names: Iterable[str]) -> str:
     return "|".join(sorted(names, key=len, reverse=True))
 
 
+def _any_or_none(names: Iterable[str]) -> str:
+    """As ``any_of``, but without names it matches nothing."""
+    return any_of(names) or "(?!)"
+
+
 Joiner = Literal["to", "since", "starting", "also", "before", "after", "back"]
 Length = Literal["days", "weeks"]
 WordKind = Literal[Joiner, Length, "half", "week", "week_of", "numbered_week"]
@@ -91,6 +96,8 @@ def patterns_of(language: str) -> Patterns:
     away = rf"(?P<days_away>{day_units})|(?P<weeks_away>{week_units})"
     return Patterns(
         relative=(
+            _compiled(rf"{weekday}\ (?P<week_after>{_any_or_none(words.week_after)})"),
+            _compiled(rf"(?P<week_after>{_any_or_none(words.week_before)})\ {weekday}"),
             _compiled(rf"(?P<relative>{any_of(words.days_from_today)})"),
             _compiled(rf"(?:{any_of(words.within)})\ {count}\ (?:{away})"),
         ),
@@ -303,7 +310,11 @@ def _day_of(match: re.Match[str], words: Words) -> Day:
         month=words.months.get(groups.get("month") or "") or number("iso_month"),
         year=year,
         weekday=words.weekdays.get(groups.get("weekday") or ""),
-        which_week=words.which_week.get(groups.get("which_week") or ""),
+        which_week=(
+            "after_coming"
+            if groups.get("week_after")
+            else words.which_week.get(groups.get("which_week") or "")
+        ),
         days_from_today=days_from_today,
         pair=None if first is None or second is None else (first, second),
         is_dotted=groups.get("between") == ".",

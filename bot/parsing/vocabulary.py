@@ -13,7 +13,11 @@ from storage.base.leave_values import HalfDay
 # "coming" is the first such day after today, "next" the one in the next week; "next_or_coming" may
 # mean either.
 MAIN: Final = "main"
-WhichWeek = Literal["this", "next", "last", "coming", "next_or_coming"]
+WhichWeek = Literal["this", "next", "last", "coming", "next_or_coming", "after_coming"]
+# Parts of a month, or of the end of a year.
+PeriodKind = Literal[
+    "month", "first_week", "last_week", "this_month", "next_month", "month_end", "christmas"
+]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -35,6 +39,11 @@ class Words:
     understood, such as "noon", so that nothing is guessed beside them.
     ``prepositions`` look like halves but mean nothing before a day or half, like "am" in German.
     ``articles`` may stand before the number of a day, ``of`` before its month and year.
+    ``week_after`` stands behind a weekday, or ``week_before`` before one, that is a week after the
+    coming one. ``periods`` are regular expressions of parts of a month, in which ``{month}`` stands
+    for the month; ``asked_periods`` are further ones of questions, where nothing is requested.
+    ``lookalikes`` are words that a typing error in a word of another meaning would look like, so
+    they are never taken for one: "mourning".
     """
 
     months: dict[str, int]
@@ -72,9 +81,27 @@ class Words:
     prepositions: frozenset[str] = frozenset()
     articles: tuple[str, ...] = ()
     of: tuple[str, ...] = ()
+    week_after: tuple[str, ...] = ()
+    week_before: tuple[str, ...] = ()
+    periods: tuple[tuple[PeriodKind, str], ...] = ()
+    asked_periods: tuple[tuple[PeriodKind, str], ...] = ()
+    lookalikes: frozenset[str] = frozenset()
 
 
 CommandName = Literal["help", "balance", "out", "mine", "cancel"]
+# Whether a person is in, when they are back, whether the reader works, what they have booked, the
+# next public holidays, whether a day is one, who approves, and how to change or cancel leave.
+QuestionName = Literal[
+    "person_in",
+    "person_back",
+    "me",
+    "booked",
+    "holidays",
+    "holiday",
+    "approvers",
+    "change",
+    "cancel",
+]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -87,7 +114,9 @@ class Phrases:
     ``requesting_verbs`` one that may ask for leave. ``worked`` begins work for time in lieu, unless
     ``from_home`` follows; ``before_amount``, ``half``, ``one``, ``two`` and ``day_units`` tell how
     much, ``before_reason`` what for. ``off`` comes after the name of a person who is off.
-    ``home_office_fillers`` mean nothing beside ``home_office``. ``in_english`` has the words of the
+    ``home_office_fillers`` mean nothing beside ``home_office``. ``questions`` have ``{who}`` in
+    place of a name, ``{when}`` for days at their end, or none, with the space before them, and
+    ``{before}`` for days elsewhere with the space after them. ``in_english`` has the words of the
     command, its calendar, balances and days, each with the English one.
     """
 
@@ -110,6 +139,7 @@ class Phrases:
     home_office: tuple[str, ...]
     home_office_fillers: frozenset[str]
     in_english: Mapping[str, str] = field(default_factory=dict)
+    questions: tuple[tuple[QuestionName, str], ...] = ()
 
 
 def names(language: str, kind: Literal["months", "days"]) -> dict[str, int]:

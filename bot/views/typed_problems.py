@@ -10,6 +10,7 @@ from bot.base import ids
 from bot.base.block_kit import Block, Message
 from bot.base.language import gettext, gettext_noop
 from bot.blocks import layout, words
+from bot.parsing.typed_leave import ParsedLeave
 from bot.parsing.typed_terms import Problem, ProblemKind
 from bot.views import request_values
 from bot.views.request_values import Filled
@@ -52,11 +53,31 @@ _PROBLEM_SENTENCES: Final[Mapping[ProblemKind, str]] = {
 }
 
 
-def asides(problems: Sequence[Problem], note: str | None = None) -> list[Block]:
-    """The words typed after the command that were not understood, and those in the note."""
-    lines = sentences(problems)
-    if note is not None:
-        lines.append(gettext("“{note}” is in the note.", note=layout.cut(note, layout.MAX_NAME)))
+def asides(leave: ParsedLeave) -> list[Block]:
+    """The typed words that were not understood or taken for others, and those in the note."""
+    lines = [*sentences(leave.problems), *corrections(leave.corrected)]
+    if leave.note is not None:
+        note = layout.cut(leave.note, layout.MAX_NAME)
+        lines.append(gettext("“{note}” is in the note.", note=note))
+    return as_block(lines)
+
+
+def corrections(corrected: Sequence[tuple[str, str]]) -> list[str]:
+    """The words that were taken for others, in plain text."""
+    if not corrected:
+        return []
+    typed, meant = (" … ".join(words) for words in zip(*corrected, strict=True))
+    return [
+        gettext(
+            "I took “{typed}” for “{meant}”.",
+            typed=layout.cut(typed, layout.MAX_NAME),
+            meant=layout.cut(meant, layout.MAX_NAME),
+        )
+    ]
+
+
+def as_block(lines: Sequence[str]) -> list[Block]:
+    """A form's first block with these plain sentences, or none."""
     if not lines:
         return []
     block = layout.paragraph("\n".join(lines))

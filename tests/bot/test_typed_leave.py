@@ -404,7 +404,7 @@ def test_the_week_of_a_day_that_passed_this_week_is_ambiguous() -> None:
 @pytest.mark.parametrize(
     "typed",
     [
-        "3 aug for a fortnight",
+        "3 aug for a decade",
         "3-7 aug except wed",
         "not 3 aug",
         "3 aug sick with fever",

@@ -309,7 +309,7 @@ def test_an_unknown_word_at_the_beginning_may_be_a_person(text: str) -> None:
     [
         "friday at noon",
         "off on friday evening",
-        "tomorow mornign",
+        "tomorow in mourning",
         "off nxt friday",
         "friday ma off",
     ]

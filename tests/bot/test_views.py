@@ -16,6 +16,7 @@ from bot.blocks import layout, words
 from bot.message_views import answers, approver_messages, cards, requester_messages
 from bot.message_views.answers import Away, OwnLeave
 from bot.parsing import typed_phrases
+from bot.parsing.typed_leave import ParsedLeave
 from bot.parsing.typed_terms import Problem, ProblemKind
 from bot.views import decline, live_line, request_form, typed_problems
 from bot.views.request_values import WHOLE, WITH_ALERT, Alerts, Filled
@@ -315,7 +316,7 @@ def test_the_live_line_is_within_limits_and_harmless(
         [leave_type("&" * 200)],
         filled,
         live_line.blocks(preview, ["x" * 600] * 3, can_send=not refusals),
-        typed_problems.asides(problems),
+        typed_problems.asides(ParsedLeave(problems=tuple(problems))),
         alerts=Alerts(problems=refusals),
         edited=edited and a_leave_request(edited),
     )

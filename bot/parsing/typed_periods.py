@@ -1,0 +1,121 @@
+"""Days of a text that names a part of a month: "all of january", "last week of december". Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import date, timedelta
+from functools import lru_cache
+from typing import Final
+
+from bot.parsing.languages import words_of
+from bot.parsing.vocabulary import PeriodKind
+
+# With fewer working days at the end of a month, the week before may be meant as well.
+_MIN_DAYS_OF_WEEK: Final = 3
+_START, _END = r"(?<![^\s,;-])", r"(?=$|[\s,;.?!-])"
+
+
+@lru_cache
+def _patterns(language: str, *, is_asked: bool) -> Sequence[tuple[PeriodKind, re.Pattern[str]]]:
+    words = words_of(language)
+    months = "|".join(sorted(words.months, key=len, reverse=True))
+    patterns = (*words.periods, *(words.asked_periods if is_asked else ()))
+    return [
+        (kind, re.compile(_START + _with_months(pattern, months) + r"(?: (?P<year>\d{4}))?" + _END))
+        for kind, pattern in patterns
+    ]
+
+
+def _with_months(pattern: str, months: str) -> str:
+    """The pattern with a group for each place of the month."""
+    parts = pattern.split("{month}")
+    joined = parts[0]
+    for number, part in enumerate(parts[1:]):
+        joined += rf"(?P<month{number}>{months})\.?{part}"
+    return f"(?:{joined})"
+
+
+def with_dates(text: str, language: str, today: date, weekdays: frozenset[int]) -> str:
+    """The plain text with ``2026-12-28 - 2026-12-31`` in place of such days, as ISO dates."""
+
+    def dated(match: re.Match[str], kind: PeriodKind) -> str:
+        days = _days(kind, match, language, today, weekdays)
+        return match.group() if days is None else f"{days[0]} - {days[1]}"
+
+    for kind, pattern in _patterns(language, is_asked=False):
+        text = pattern.sub(lambda match, kind=kind: dated(match, kind), text)  # type: ignore[misc]
+    return text
+
+
+def asked(
+    text: str, language: str, today: date, weekdays: frozenset[int]
+) -> tuple[date, date] | None:
+    """The first and last day of a plain text that only names such days, for a question."""
+    for kind, pattern in _patterns(language, is_asked=True):
+        if match := pattern.fullmatch(text):
+            return _days(kind, match, language, today, weekdays, is_asked=True)
+    return None
+
+
+def _days(
+    kind: PeriodKind,
+    match: re.Match[str],
+    language: str,
+    today: date,
+    weekdays: frozenset[int],
+    *,
+    is_asked: bool = False,
+) -> tuple[date, date] | None:
+    """None if other days may be meant."""
+    groups = match.groupdict()
+    if kind == "christmas":
+        year = today.year + ((today.month, today.day) > (12, 26))
+        return date(year, 12, 24), date(year, 12, 26)
+    if kind in ("this_month", "next_month"):
+        first = today.replace(day=1)
+        first = first if kind == "this_month" else _next_month(first)
+        return first, _last_day(first)
+    month = next(
+        words_of(language).months[name]
+        for group, name in groups.items()
+        if group.startswith("month") and name
+    )
+    typed_year = groups.get("year")
+    try:
+        first = date(int(typed_year or today.year + (month < today.month)), month, 1)
+        last = _last_day(first)
+    except ValueError:
+        return None
+    if kind == "month_end":
+        return last, last
+    if typed_year is None and not is_asked and first < today <= last:
+        # Part of it is over: this year's or next year's.
+        return None
+    if kind in ("first_week", "last_week"):
+        return _week(kind, first, last, weekdays)
+    return first, last
+
+
+def _week(
+    kind: PeriodKind, first: date, last: date, weekdays: frozenset[int]
+) -> tuple[date, date] | None:
+    """The working days of the month's first or last week; None if two weeks may be meant."""
+    days = [first + timedelta(days=index) for index in range((last - first).days + 1)]
+    worked = [day for day in days if day.weekday() in weekdays]
+    if not worked:
+        return None
+    edge = worked[0] if kind == "first_week" else worked[-1]
+    monday = edge - timedelta(days=edge.weekday())
+    week = [day for day in worked if monday <= day < monday + timedelta(days=7)]
+    if len(week) < min(_MIN_DAYS_OF_WEEK, len(weekdays)):
+        return None
+    return week[0], week[-1]
+
+
+def _next_month(first: date) -> date:
+    return (first + timedelta(days=31)).replace(day=1)
+
+
+def _last_day(first: date) -> date:
+    return _next_month(first) - timedelta(days=1)
