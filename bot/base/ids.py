@@ -47,6 +47,11 @@ ASK_AGAIN: Final = "leave.ask_again"
 STILL_SICK: Final = "leave.still_sick"
 # Opens the form of covered leave at its cover; the value is the request's id.
 OTHER_COVER: Final = "leave.cover.other"
+# Approves what the inbox shows as clear, in a message or on Home. Its form asks for confirmation
+# and keeps the message, if there is one, and the ids and versions of the requests.
+INBOX_APPROVE: Final = "inbox.approve"
+INBOX_FORM: Final = "inbox.approve.form"
+INBOX_HOME: Final = "inbox.home"
 # Buttons of amendments; the value is the amendment's id.
 WITHDRAW: Final = "leave.amendment.withdraw"
 AMENDMENT_APPROVE: Final = "leave.amendment.approve"

@@ -19,6 +19,7 @@ from bot.listeners import (
     decisions,
     events,
     home,
+    inbox,
     own_leave,
     record_form,
     request_form,
@@ -38,6 +39,7 @@ def register(app: AsyncApp, command: str) -> None:
     decisions.register(app)
     amendments.register(app)
     time_credits.register(app)
+    inbox.register(app)
     home.register(app)
     calendar.register(app)
     balance.register(app)

@@ -1,15 +1,14 @@
-"""Messages to approvers beside the approval card: news, reminders and the daily summary."""
+"""Messages to approvers beside the approval card: news and reminders."""
 
 from __future__ import annotations
 
 from bot.base import ids
 from bot.base.block_kit import Message
-from bot.base.language import gettext, ngettext
+from bot.base.language import gettext
 from bot.blocks import layout, words
 from bot.message_views import cards
 from storage.base.event_values import NotificationEvent
 from storage.notifications.approval_cards import ApprovalCard
-from storage.notifications.notification_data import SummaryNotificationData, WaitingRequest
 
 
 def notification(
@@ -141,46 +140,6 @@ def _reminder_sentence(card: ApprovalCard) -> str:
         requester=layout.name(card.requester.name),
         leave_type=layout.name(words.leave_type(card.leave_type)),
         dates=words.dates(request),
-        amount=words.amount(request.total_half_days),
-    )
-
-
-def summary(data: SummaryNotificationData) -> Message:
-    """The daily summary for an approver with many pending requests."""
-    title = ngettext(
-        "{count} request is waiting for your decision",
-        "{count} requests are waiting for your decision",
-        data.total,
-    )
-    lines = [f"• {_waiting(request)}" for request in data.requests]
-    if more := data.total - len(data.requests):
-        lines.append(ngettext("… and {count} more", "… and {count} more", more))
-    advice = gettext("Approve or decline them on my Home tab.")
-    fallback = "\n".join((f"{title}:", *(layout.escaped(line) for line in lines), advice))
-    return {
-        "text": fallback if len(fallback) <= layout.MAX_MESSAGE else f"{title}. {advice}",
-        "blocks": [
-            layout.section(f"*{title}*"),
-            layout.paragraph("\n".join(lines)),
-            layout.quiet(advice),
-        ],
-    }
-
-
-def _waiting(request: WaitingRequest) -> str:
-    when = words.dates(request)
-    if request.is_amendment:
-        return gettext(
-            "{requester}: change of {leave_type}, {dates}",
-            requester=layout.cut(request.requester_name, layout.MAX_NAME),
-            leave_type=layout.cut(words.type_name(request.leave_type_name), layout.MAX_NAME),
-            dates=when,
-        )
-    return gettext(
-        "{requester}: {leave_type}, {dates}, {amount}",
-        requester=layout.cut(request.requester_name, layout.MAX_NAME),
-        leave_type=layout.cut(words.type_name(request.leave_type_name), layout.MAX_NAME),
-        dates=when,
         amount=words.amount(request.total_half_days),
     )
 

@@ -291,7 +291,7 @@ def _attendance_lines(card: ApprovalCard) -> list[str]:
     if not card.is_undecided:
         return []
     lines = [] if card.strength is None else [_strength(card.strength)]
-    return [*lines, *(f"⚠️ {_over_limit(each)}" for each in card.over_limits[:_MAX_LIMITS])]
+    return [*lines, *(f"⚠️ {over_limit(each)}" for each in card.over_limits[:_MAX_LIMITS])]
 
 
 def _strength(strength: TeamStrength) -> str:
@@ -316,7 +316,7 @@ def _days(run: Strength, *, is_one_week: bool) -> str:
     return " – ".join(map(words.abbreviated_day, days))
 
 
-def _over_limit(over: LimitExcess) -> str:
+def over_limit(over: LimitExcess) -> str:
     sentence = over.sentence
     figures = {
         name: words.abbreviated_day(figure.day) if isinstance(figure, ShortDay) else figure

@@ -11,7 +11,13 @@ from slack_sdk.web.async_client import AsyncWebClient
 from bot.base.block_kit import Message
 from bot.client import slack_web
 from bot.client.workspaces import Recipients, Workspace, post
-from bot.message_views import absence_messages, approver_messages, cards, requester_messages
+from bot.message_views import (
+    absence_messages,
+    approver_messages,
+    cards,
+    inbox,
+    requester_messages,
+)
 from storage.base.event_values import NotificationEvent
 from storage.notifications.notification_data import NotificationData, SummaryNotificationData
 from storage.notifications.notification_queue import Notification, Outcome, SentCard
@@ -45,7 +51,7 @@ class LeaveNotifications:
         slack_user_id = await self._recipients.slack_user_id(
             notification, data.recipient, workspace
         )
-        await post(workspace, slack_user_id, approver_messages.summary(data))
+        await post(workspace, slack_user_id, inbox.message(data.inbox, workspace.home_url))
         return Outcome(verdict="delivered")
 
     async def _card(

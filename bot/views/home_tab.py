@@ -10,7 +10,7 @@ from bot.base import ids
 from bot.base.block_kit import Block, View
 from bot.base.language import gettext, ngettext
 from bot.blocks import balance_lines, layout, words
-from bot.message_views import cards, time_credit_messages
+from bot.message_views import cards, inbox, time_credit_messages
 from bot.views import calendar, home_checklist, home_leave
 from storage.base.allowance_values import Amount
 from storage.base.calendar_values import Absence
@@ -88,7 +88,10 @@ def _own_leave(home: Home) -> list[Block]:
 def _pending_approvals(home: Home) -> list[Block]:
     if not home.waiting.items and not home.waiting_claims:
         return []
-    blocks = [layout.header(gettext("Waiting for your decision")), *waiting_claims(home)]
+    blocks = [layout.header(gettext("Waiting for your decision"))]
+    if home.inbox is not None:
+        blocks += inbox.on_home(home.inbox)
+    blocks += waiting_claims(home)
     for item in home.waiting.items:
         blocks += _pending_request(item)
     cursors, cursor = home.cursors, home.waiting.next_cursor

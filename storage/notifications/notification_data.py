@@ -4,27 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
-from typing import Final
-
-from peewee import Select, fn
+from datetime import datetime
 
 from storage.admin import recalculation
 from storage.admin.recalculation import TotalChange
 from storage.base.event_values import Webhook
-from storage.base.leave_values import HalfDay, LeaveRequest, TypeName
-from storage.base.values import Organisation, User, local_day
+from storage.base.leave_values import LeaveRequest
+from storage.base.values import Organisation, User
 from storage.db import rows
-from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction
 from storage.db.tables import (
     ClosureRow,
     LeaveRequestRow,
-    ReminderRow,
-    UserRow,
     WebhookRow,
 )
-from storage.leave import leave_balances
+from storage.leave import decision_inbox, leave_balances
+from storage.leave.decision_inbox import Inbox
 from storage.leave.leave_balances import YearBalance
 from storage.notifications import approval_cards, digests, notification_queue, slack_messages
 from storage.notifications.approval_cards import ApprovalCard
@@ -32,7 +27,7 @@ from storage.notifications.digests import DigestKey
 from storage.notifications.notification_queue import Notification
 from storage.notifications.slack_messages import PostedMessage
 from storage.outbox import audit, organisation_config
-from storage.people import approval_rule, approvers, people_rows
+from storage.people import approval_rule, people_rows
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -234,108 +229,33 @@ def _closure_name(tx: Transaction, organisation_id: str, closure_id: str) -> str
     return None if changes is None else str(changes["name"]["before"])
 
 
-# Requests that a summary names.
-MAX_SUMMARISED: Final = 10
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class WaitingRequest:
-    """A pending request, or leave with an open amendment, as a summary names it."""
-
-    requester_name: str
-    leave_type_name: TypeName
-    start_date: date
-    end_date: date
-    start_half_day: HalfDay | None
-    end_half_day: HalfDay | None
-    total_half_days: int
-    is_amendment: bool = False
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SummaryNotificationData:
-    """``requests`` are those that wait longest, of ``total``."""
+    """What waits for the person, in one message."""
 
     team_id: str | None
     recipient: User
     locale: str | None
-    requests: tuple[WaitingRequest, ...]
-    total: int
+    inbox: Inbox
 
 
 def load_summary(
     tx: Transaction, notification: Notification, *, now: datetime
 ) -> SummaryNotificationData | None:
-    """The requests assigned to the person; None without any, or without a recipient."""
-    organisation = organisation_config.of_organisation(
-        tx, notification.organisation_id
-    ).organisation
-    recipient = people_rows.find(tx, notification.organisation_id, notification.user_id)
-    request_rows = tx.all(
-        _waiting,
-        organisation_id=notification.organisation_id,
-        user_id=notification.user_id,
-        today=local_day(now, organisation.timezone).isoformat(),
-        limit=MAX_SUMMARISED,
-    )
-    if recipient is None or not approval_rule.is_reachable(recipient) or not request_rows:
+    """None if nothing waits for the person any more, or without a recipient."""
+    organisation_id = notification.organisation_id
+    recipient = people_rows.find(tx, organisation_id, notification.user_id)
+    if recipient is None or not approval_rule.is_reachable(recipient):
         return None
-    requests = tuple(
-        WaitingRequest(
-            requester_name=f"{row.first_name} {row.last_name}".strip(),
-            leave_type_name=rows.type_name(row),
-            start_date=rows.day(row.start_date),
-            end_date=rows.day(row.end_date),
-            start_half_day=row.start_half_day,
-            end_half_day=row.end_half_day,
-            total_half_days=row.total_half_days,
-            is_amendment=row.amendment_id is not None,
-        )
-        for row in request_rows
-    )
-    team_id = organisation.slack_team_id
-    locale = people_rows.locale_of(tx, notification.organisation_id, recipient.id)
+    inbox = decision_inbox.load(tx, recipient, organisation_id=organisation_id, now=now)
+    if inbox.is_empty:
+        return None
+    organisation = organisation_config.of_organisation(tx, organisation_id).organisation
     return SummaryNotificationData(
-        team_id=team_id,
+        team_id=organisation.slack_team_id,
         recipient=recipient,
-        locale=locale,
-        requests=requests,
-        total=request_rows[0].total,
-    )
-
-
-@compiled
-def _waiting(
-    organisation_id: Param[str], user_id: Param[str], today: Param[str], limit: Param[int]
-) -> Select:
-    """The requests that the person is reminded of, longest first; each row has their number."""
-    return (
-        rows.with_names(
-            ReminderRow.select(
-                fn.COUNT(ReminderRow.user_id).over().alias("total"),
-                UserRow.first_name,
-                UserRow.last_name,
-                *rows.TYPE_NAME,
-                LeaveRequestRow.start_date,
-                LeaveRequestRow.end_date,
-                LeaveRequestRow.start_half_day,
-                LeaveRequestRow.end_half_day,
-                LeaveRequestRow.total_half_days,
-                LeaveRequestRow.amendment_id,
-            ).join(
-                LeaveRequestRow,
-                on=(LeaveRequestRow.organisation_id == ReminderRow.organisation_id)
-                & (LeaveRequestRow.id == ReminderRow.leave_request_id),
-            )
-        )
-        .where(
-            ReminderRow.organisation_id == organisation_id,
-            ReminderRow.user_id == user_id,
-            rows.is_undecided(LeaveRequestRow),
-            approvers.is_assigned(organisation_id, user_id, today, for_each=True),
-        )
-        .order_by(ReminderRow.asked_at, ReminderRow.leave_request_id)
-        .limit(limit)
+        locale=people_rows.locale_of(tx, organisation_id, recipient.id),
+        inbox=inbox,
     )
 
 

@@ -6,7 +6,7 @@ or working days need no events."""
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Final
@@ -25,7 +25,14 @@ from storage.db.compiled import (
     compiled_per_engine,
 )
 from storage.db.database import Row, Transaction
-from storage.db.tables import LeaveRequestRow, ReminderRow, ReminderSummaryRow, UserRow
+from storage.db.tables import (
+    LeaveRequestRow,
+    ReminderRow,
+    ReminderSummaryRow,
+    TimeCreditCardRow,
+    TimeCreditRow,
+    UserRow,
+)
 from storage.notifications import reminder_schedule
 from storage.notifications.reminder_schedule import Plan
 from storage.outbox import audit, notification_outbox, organisation_config
@@ -116,8 +123,8 @@ def next_level(chain: Sequence[tuple[int, User]], assigned: Collection[str]) -> 
     return [user_id for level, user_id in above if level == lowest][:MAX_APPROVERS]
 
 
-# An approver of more requests than this gets one summary a working day instead.
-MAX_SINGLE: Final = 5
+# An approver of more requests than this gets a summary on every working day.
+MAX_SCHEDULED: Final = 5
 # Rows of one organisation that one transaction checks: a few milliseconds.
 BATCH_SIZE: Final = 25
 # The wait where no next check is planned.
@@ -205,15 +212,9 @@ def _check(
     approvers_by_id = {reminder.approver.id: reminder.approver for reminder in pending}
     requests = {reminder.request_id: reminder.request for reminder in pending}
     assigned = approvers.of_requests(tx, organisation_id, requests.values(), today=today)
-    counts: dict[str, int] = dict(
-        tx.all(
-            _counts,
-            organisation_id=organisation_id,
-            user_ids=sorted(approvers_by_id),
-            today=today.isoformat(),
-        )
-    )
-    busy = {approver_id for approver_id, count in counts.items() if count > MAX_SINGLE}
+    counts = waiting_counts(tx, organisation_id, approvers_by_id, today)
+    busy = {approver_id for approver_id, count in counts.items() if count > MAX_SCHEDULED}
+    several = {approver_id for approver_id, count in counts.items() if count > 1}
     first_day = min(local_day(reminder.asked_at, "UTC") for reminder in pending)
     worktimes_of = reminder_schedule.of_people(
         tx, config, approvers_by_id.values(), first_day, today
@@ -248,14 +249,30 @@ def _check(
             continue
         if plan.is_escalated:
             unanswered[reminder.request_id] = reminder.requester_id
-        if plan.is_due and approver_id in busy:
+        if plan.is_due and approver_id in several:
             summary_days[approver_id] = worktimes_of[approver_id].local_day(now)
         elif plan.is_due:
             single.append((approver_id, reminder.request_id))
-    summaries = _new_summaries(tx, organisation_id, summary_days)
+    summaries = new_summaries(tx, organisation_id, summary_days)
     notification_outbox.remind(tx, organisation_id, single, summaries, now=now)
     if unanswered:
         escalate(tx, config, unanswered, today, now)
+
+
+def waiting_counts(
+    tx: Transaction, organisation_id: str, user_ids: Iterable[str], today: date
+) -> dict[str, int]:
+    """How much waits for each of these people, up to a limit: requests and time in lieu.
+
+    Several are reminded of in one message.
+    """
+    counted = tx.all(
+        _counts,
+        organisation_id=organisation_id,
+        user_ids=sorted(user_ids),
+        today=today.isoformat(),
+    )
+    return {row.id: row.requests + row.claims for row in counted}
 
 
 def _reschedule(
@@ -271,7 +288,7 @@ def _reschedule(
     return rescheduled
 
 
-def _new_summaries(tx: Transaction, organisation_id: str, days: Mapping[str, date]) -> list[str]:
+def new_summaries(tx: Transaction, organisation_id: str, days: Mapping[str, date]) -> list[str]:
     """The people who get a summary, by their local days: at most one a day, for all requests."""
     return [
         user_id
@@ -384,10 +401,28 @@ def _counts(organisation_id: Param[str], user_ids: Param[list[str]], today: Para
             ReminderRow.user_id == UserRow.id,
             is_undecided,
         )
-        .limit(MAX_SINGLE + 1)
+        .limit(MAX_SCHEDULED + 1)
         .alias("assigned")
     )
-    count = Select([assigned], [fn.COUNT(assigned.c.leave_request_id)])
-    return UserRow.select(UserRow.id, count.alias("count")).where(
+    requests = Select([assigned], [fn.COUNT(assigned.c.leave_request_id)])
+    card = TimeCreditCardRow
+    claims = (
+        card.select(card.time_credit_id)
+        .join(
+            TimeCreditRow,
+            on=(TimeCreditRow.organisation_id == card.organisation_id)
+            & (TimeCreditRow.id == card.time_credit_id),
+        )
+        .where(
+            card.organisation_id == organisation_id,
+            card.user_id == UserRow.id,
+            card.due_at.is_null(False),
+            TimeCreditRow.status == "pending",
+        )
+        .limit(2)
+        .alias("claims")
+    )
+    claimed = Select([claims], [fn.COUNT(claims.c.time_credit_id)])
+    return UserRow.select(UserRow.id, requests.alias("requests"), claimed.alias("claims")).where(
         UserRow.organisation_id == organisation_id, any_of(UserRow.id, user_ids)
     )

@@ -1,6 +1,7 @@
 """Reminds approvers of time in lieu, and escalates claims that no one answers.
 
-On the schedule of leave (``reminder_schedule``). Each claim is reminded of by itself.
+On the schedule of leave (``reminder_schedule``). Who has several things to decide is reminded of
+them in one message.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from typing import Final
 
 from peewee import Select
@@ -19,9 +20,14 @@ from storage.db import rows
 from storage.db.compiled import Engine, Expr, Param, any_of, compiled, compiled_per_engine
 from storage.db.database import Row, Transaction
 from storage.db.tables import TimeCreditCardRow, TimeCreditRow, UserRow
-from storage.notifications import reminder_schedule, reminders
+from storage.notifications import reminder_checks, reminder_schedule, reminders
 from storage.notifications.reminder_checks import BATCH_SIZE, IDLE_WAIT, next_level
-from storage.outbox import audit, organisation_config, time_credit_outbox
+from storage.outbox import (
+    audit,
+    notification_outbox,
+    organisation_config,
+    time_credit_outbox,
+)
 from storage.outbox.leased_queue import skip_locked
 from storage.outbox.organisation_config import OrganisationConfig
 from storage.people import approval_rule, approvers
@@ -92,7 +98,11 @@ def _check(
         min(local_day(each.asked_at, "UTC") for each in pending),
         today,
     )
+    counts = reminder_checks.waiting_counts(
+        tx, organisation_id, {each.approver.id for each in pending}, today
+    )
     reminded: list[tuple[TimeCredit, str]] = []
+    summary_days: dict[str, date] = {}
     unanswered: dict[str, TimeCredit] = {}
     for each in pending:
         plan = reminder_schedule.plan(
@@ -108,9 +118,13 @@ def _check(
             continue
         if plan.is_escalated:
             unanswered[each.credit.id] = each.credit
+        elif plan.is_due and counts.get(each.approver.id, 0) > 1:
+            summary_days[each.approver.id] = worktimes[each.approver.id].local_day(now)
         elif plan.is_due:
             reminded.append((each.credit, each.approver.id))
     time_credit_outbox.remind(tx, organisation_id, reminded, now=now)
+    summaries = reminder_checks.new_summaries(tx, organisation_id, summary_days)
+    notification_outbox.remind(tx, organisation_id, summaries=summaries, now=now)
     if unanswered:
         _escalate(tx, config, unanswered, now)
 

@@ -17,6 +17,7 @@ from storage.db.database import Transaction
 from storage.db.pages import Page, PageOf
 from storage.leave import (
     covers,
+    decision_inbox,
     form_defaults,
     interruptions,
     leave_amendments,
@@ -27,6 +28,7 @@ from storage.leave import (
     time_credit_lists,
 )
 from storage.leave.covers import Covered
+from storage.leave.decision_inbox import Inbox
 from storage.leave.leave_balances import YearBalance
 from storage.leave.ledgers import Balance
 from storage.notifications import time_credit_cards
@@ -99,7 +101,8 @@ class Home:
     for sick leave that needs no approval. ``balances``: today's leave year, then later
     ones with leave. ``may_claim``: whether there is an allowance for which days can be earned.
     ``waiting_claims``: time in lieu that awaits the viewer's decision, the oldest; ``own_claims``:
-    their own that is pending or was decided of late, newest first.
+    their own that is pending or was decided of late, newest first. ``inbox``: several requests that
+    wait, and which of them meet nothing; None with fewer, and after the first page of ``waiting``.
     """
 
     user: User
@@ -121,6 +124,7 @@ class Home:
     has_more_claims: bool = False
     own_claims: tuple[TimeCreditCard, ...] = ()
     checklist: Checklist | None = None
+    inbox: Inbox | None = None
 
 
 def load(tx: Transaction, *, by: Caller, now: datetime) -> Home:
@@ -216,6 +220,9 @@ def load(tx: Transaction, *, by: Caller, now: datetime) -> Home:
         may_report_sick=form_defaults.sick_type(config.leave_types.values()) is not None,
         may_record=decides and leave_requests.are_any_recordable(tx, by=by, now=now),
         checklist=setup_checklist.find(tx, config, by=by, now=now),
+        inbox=decision_inbox.load(tx, user, organisation_id=by.organisation_id, now=now)
+        if waiting_cursor is None and len(waiting.items) > 1
+        else None,
     )
 
 
