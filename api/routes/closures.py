@@ -98,6 +98,9 @@ class ClosedPersonRecord(TypedDict):
     days_before: Days
     days_after: Days
     leave: Annotated[list[ClosureLeaveRecord], Field(description="By first day.")]
+    days_replaced: Annotated[
+        float, Field(description="Days of home office and other work elsewhere that it would take.")
+    ]
     balances: list[ClosureBalanceRecord]
 
 
@@ -157,6 +160,7 @@ def _person(effect: ClosureEffect, balances: list[BalanceEffect]) -> ClosedPerso
         "user": values.user_summary(effect.user),
         "days_before": days_of(effect.half_days_before),
         "days_after": days_of(effect.half_days_after),
+        "days_replaced": days_of(effect.half_days_replaced),
         "leave": [
             {
                 "leave_request_id": request.id if request.id in known else None,

@@ -145,7 +145,15 @@ def _closed(closed: Sequence[ClosureEffect]) -> list[str]:
             people,
             after=after,
         )
-    return [heading, *_few(changed, _closed_person)]
+    lines = [heading, *_few(changed, _closed_person)]
+    if replaced := sum(effect.half_days_replaced for effect in changed):
+        lines.append(
+            gettext(
+                "Home office and other work elsewhere on these days is cancelled: {amount}.",
+                amount=words.amount(replaced),
+            )
+        )
+    return lines
 
 
 def _closed_person(effect: ClosureEffect) -> str:

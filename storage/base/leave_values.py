@@ -313,13 +313,17 @@ class Closure:
 class ClosureEffect:
     """What a closure does for a person: their leave of it before and after, cancelled ones too.
 
-    ``is_skipped``: nothing is booked, because they have too little left.
+    ``is_skipped``: nothing is booked, because they have too little left. ``replaced`` is work
+    elsewhere of which the closure takes days, and ``replaced_after`` the same and what is split
+    from it.
     """
 
     user: User
     before: tuple[LeaveRequest, ...]
     after: tuple[LeaveRequest, ...]
     is_skipped: bool = False
+    replaced: tuple[LeaveRequest, ...] = ()
+    replaced_after: tuple[LeaveRequest, ...] = ()
 
     @property
     def half_days_before(self) -> int:
@@ -328,6 +332,11 @@ class ClosureEffect:
     @property
     def half_days_after(self) -> int:
         return _half_days(self.after)
+
+    @property
+    def half_days_replaced(self) -> int:
+        """Of work elsewhere, which the closure takes."""
+        return _half_days(self.replaced) - _half_days(self.replaced_after)
 
 
 def _half_days(requests: tuple[LeaveRequest, ...]) -> int:

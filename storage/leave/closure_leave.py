@@ -1,9 +1,10 @@
 """The leave that closures book: for everyone at once, and for one person when something changes.
 
 A person's leave of a closure is the time of the closure in which they are employed, belong to its
-department and have no other leave, as ``storage/rules/closure_days.py`` cuts it. Days before today
-stay as they are. Callers have locked the people, so no other leave of theirs is booked meanwhile;
-all is read and written in a fixed number of statements, however many people there are.
+department and are not off, as ``storage/rules/closure_days.py`` cuts it. Approved work elsewhere,
+such as home office, is no time off: the closure takes its days, which do not come back. Days before
+today stay as they are. Callers have locked the people, so no other leave of theirs is booked
+meanwhile; all is read and written in a fixed number of statements, however many people there are.
 """
 
 from __future__ import annotations
@@ -28,7 +29,13 @@ from storage.leave.bookings import NO_BOOKINGS, BookedLeave, Bookings
 from storage.outbox import audit, notification_outbox, organisation_config, webhook_outbox
 from storage.outbox.organisation_config import OrganisationConfig
 from storage.people import employment_by_date
-from storage.rules import closure_days, counted_days, employment_terms, request_rules
+from storage.rules import (
+    closure_days,
+    counted_days,
+    employment_terms,
+    leave_parts,
+    request_rules,
+)
 from storage.rules.counted_days import Span
 from storage.rules.year_balances import Deduction
 
@@ -201,8 +208,10 @@ def _run(
             )
             if planned is not None:
                 effects_of_closure.append(planned)
-                live = [each for each in planned.after if each.status == "approved"]
-                leave[user.id] = [*others, *live]
+                kept = [each for each in others if each not in planned.replaced]
+                changed_leave = (*planned.after, *planned.replaced_after)
+                live = [each for each in changed_leave if each.status == "approved"]
+                leave[user.id] = [*kept, *live]
         _write(tx, task, closure, effects_of_closure)
         effects += effects_of_closure
     changed = {effect.user.id for effect in effects if effect.before != effect.after}
@@ -232,11 +241,63 @@ def _planned(
         after = list(existing)
         if is_skipped:
             after = _after(task, closure, user, existing, others, set())
+    replaced, replaced_after = _replaced(task, closure, after, others)
     if list(after) == list(existing) and not is_skipped:
         return None
     return ClosureEffect(
-        user=user, before=tuple(existing), after=tuple(after), is_skipped=is_skipped
+        user=user,
+        before=tuple(existing),
+        after=tuple(after),
+        is_skipped=is_skipped,
+        replaced=replaced,
+        replaced_after=replaced_after,
     )
+
+
+def _gives_way(task: _Task, closure: Closure, request: LeaveRequest) -> bool:
+    """Whether the closure takes days of this leave: of work elsewhere, which is no time off."""
+    types = task.config.leave_types
+    return (
+        request.status == "approved"
+        and request.closure_id is None
+        and request.interrupts is None
+        and types[closure.leave_type_id].is_away
+        and not types[request.leave_type_id].is_away
+    )
+
+
+def _replaced(
+    task: _Task, closure: Closure, booked: Iterable[LeaveRequest], others: Iterable[LeaveRequest]
+) -> tuple[tuple[LeaveRequest, ...], tuple[LeaveRequest, ...]]:
+    """Work elsewhere on days that are booked: as it is, and what is left of it."""
+    spans = [counted_days.span_of(each) for each in booked if each.status == "approved"]
+    replaced: list[LeaveRequest] = []
+    left: list[LeaveRequest] = []
+    for request in others:
+        taken = [
+            span for span in spans if counted_days.overlaps(span, counted_days.span_of(request))
+        ]
+        if not taken or not _gives_way(task, closure, request):
+            continue
+        replaced.append(request)
+        ended = replace(request, amendment_id=None)
+        parts = leave_parts.without(leave_parts.of_request(request), taken)
+        if not parts:
+            left.append(_next(task, ended, status="cancelled", cancelled_at=task.now))
+            continue
+        left.append(_next(task, leave_parts.with_part(ended, parts[0])))
+        left += [
+            replace(
+                leave_parts.with_part(ended, part),
+                id=new_id(task.now),
+                split_from=request.id,
+                created_at=task.now,
+                updated_at=task.now,
+                version=1,
+            )
+            for part in parts[1:]
+        ]
+    return tuple(replaced), tuple(left)
 
 
 def _half_days(requests: Iterable[LeaveRequest]) -> int:
@@ -276,7 +337,7 @@ def _after(
         counts = employment_by_date.count(task.config, user, span)
         counted = {count.date: count.counted for count in counts}
         worked = closure_days.worked_slots(counts)
-        off = [counted_days.span_of(each) for each in others]
+        off = [counted_days.span_of(each) for each in others if not _gives_way(task, closure, each)]
         free = closure_days.free_slots(span, off, today, days)
     after: dict[str, LeaveRequest] = {}
     of_type: list[LeaveRequest] = []
@@ -437,8 +498,8 @@ def _write(
     changed: list[tuple[LeaveRequest, LeaveRequest]] = []
     users = {effect.user.id: effect.user for effect in effects}
     for effect in effects:
-        known = {request.id: request for request in effect.before}
-        for after in effect.after:
+        known = {request.id: request for request in (*effect.before, *effect.replaced)}
+        for after in (*effect.after, *effect.replaced_after):
             before = known.get(after.id)
             if before is None:
                 new.append((after, effect.user))
@@ -459,6 +520,10 @@ def _write(
             leave_rows.save_all(tx, action, pairs, by=by, now=now, why={"why": WHY})
             events = [(after, users[after.user_id]) for _, after in pairs]
             webhook_outbox.enqueue_all(tx, action, events, config=config, now=now)
+    elsewhere = [after for before, after in changed if before.closure_id is None]
+    notification_outbox.notify_all(
+        tx, "own_message.refresh", elsewhere, notified=elsewhere, config=config, now=now
+    )
     told = [
         (effect.user.id, effect.half_days_before)
         for effect in effects

@@ -187,6 +187,11 @@ def apply(
     refresh_cards(tx, None if is_new else before, after, requester, now)
     if fills_closures and _gives_halves_up(before, after):
         closure_leave.fill_freed(tx, before, requester.user, by=by, now=now)
+    leave_type = requester.config.leave_types[after.leave_type_id]
+    if action == "approve" and not is_new and not leave_type.is_away:
+        # Closures take days of work elsewhere, once it is approved.
+        closure_leave.fill_freed(tx, after, requester.user, by=by, now=now)
+        return leave_rows.find(tx, by.organisation_id, after.id) or after
     return after
 
 

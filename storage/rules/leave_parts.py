@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import date
 
@@ -46,6 +47,15 @@ def cut(leave: Part, span: Span) -> tuple[Part | None, Part | None, Part | None]
         _between(leave, max(span.first_slot, first_slot), min(span.last_slot, last_slot)),
         _between(leave, max(span.last_slot + 1, first_slot), last_slot),
     )
+
+
+def without(leave: Part, spans: Iterable[Span]) -> list[Part]:
+    """What is left of the leave outside of the spans, by first day; parts that count nothing go."""
+    parts = [leave]
+    for span in spans:
+        cuts = [cut(part, span) for part in parts]
+        parts = [part for before, _, after in cuts for part in (before, after) if part is not None]
+    return parts
 
 
 def _between(leave: Part, first_slot: int, last_slot: int) -> Part | None:

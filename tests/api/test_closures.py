@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 
 from storage.db.database import Database
+from storage.leave import leave_requests
+from storage.leave.drafts import Draft
 from tests.api.conftest import Client
-from tests.builders import Acme, a_key, a_person, type_id
+from tests.builders import NOW, Acme, a_key, a_leave_type, a_person, caller_for, type_id
 
 pytestmark = pytest.mark.shared_database
 
@@ -24,6 +26,21 @@ def christmas(database: Database, acme: Acme, **fields: Any) -> dict[str, Any]:
         "end_date": "2027-01-01",
         **fields,
     }
+
+
+def test_a_dry_run_lists_home_office_that_the_closure_takes(
+    client: Client, database: Database, acme: Acme, key: str
+) -> None:
+    ada = a_person(database, acme)
+    home = a_leave_type(database, acme, name="Home office", is_away=False, requires_approval=False)
+    day = date(2026, 12, 30)
+    draft = Draft(leave_type_id=home.id, start_date=day, end_date=day)
+    database.write_now(leave_requests.submit, by=caller_for(acme, ada), draft=draft, now=NOW)
+
+    effects = client.post(f"{CLOSURES}?dry_run=true", key, json=christmas(database, acme)).json()
+
+    replaced = {person["user"]["id"]: person["days_replaced"] for person in effects["people"]}
+    assert replaced == {ada.id: 1, acme.owner.id: 0}
 
 
 def test_dry_runs_list_each_person_with_days_and_balances(

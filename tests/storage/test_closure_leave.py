@@ -36,6 +36,7 @@ from tests.builders import (
     NOW,
     Acme,
     a_department,
+    a_leave_type,
     a_person,
     a_request,
     a_webhook,
@@ -175,6 +176,69 @@ def test_pending_leave_inside_is_left_out_and_filled_once_it_is_declined(
         ("2026-12-24", "2026-12-29", 2),
         ("2026-12-30", "2026-12-31", 2),
     ]
+
+
+def at_home(
+    database: Database, acme: Acme, user: User, start_date: date, end_date: date
+) -> LeaveRequest:
+    """A pending request for home office."""
+    home = a_leave_type(database, acme, name="Home office", is_away=False)
+    draft = Draft(leave_type_id=home.id, start_date=start_date, end_date=end_date)
+    by = caller_for(acme, user)
+    return database.write_now(leave_requests.submit, by=by, draft=draft, now=NOW)
+
+
+def home_office_of(database: Database, acme: Acme, user: User) -> list[tuple[str, str, float]]:
+    page = acme.read(leave_lists.filtered, PageOf(limit=100), user_id=user.id, status="approved")
+    own = [each for each in page.items if each.closure_id is None]
+    return days_of(sorted(own, key=lambda each: each.start_date))
+
+
+@pytest.mark.parametrize("is_decided_later", [False, True])
+def test_a_closure_takes_days_of_approved_home_office(
+    database: Database, acme: Acme, is_decided_later: bool
+) -> None:
+    ada = a_person(database, acme)
+    home = at_home(database, acme, ada, date(2026, 12, 21), date(2027, 1, 5))
+    decide = partial(acme.write, decisions.approve, home.id)
+    if not is_decided_later:
+        decide()
+    closed(database, acme)
+    if is_decided_later:
+        assert days_of(leave_of(database, acme, ada)) == []
+        assert decide() == as_it_is(database, acme, home)
+
+    assert days_of(leave_of(database, acme, ada)) == [("2026-12-24", "2026-12-31", 4)]
+    assert home_office_of(database, acme, ada) == [
+        ("2026-12-21", "2026-12-23", 3),
+        ("2027-01-01", "2027-01-05", 2),
+    ]
+    assert as_it_is(database, acme, home).end_date == date(2026, 12, 23)
+
+
+def test_home_office_of_which_nothing_is_left_is_cancelled_and_does_not_come_back(
+    database: Database, acme: Acme
+) -> None:
+    ada = a_person(database, acme)
+    home = at_home(database, acme, ada, THURSDAY, date(2026, 12, 29))
+    acme.write(decisions.approve, home.id)
+    closure = closed(database, acme)
+    cancelled = as_it_is(database, acme, home)
+
+    acme.write(closures.delete, closure.id)
+
+    assert cancelled.status == "cancelled"
+    assert (leave_of(database, acme, ada), home_office_of(database, acme, ada)) == ([], [])
+
+
+def test_home_office_of_people_who_are_skipped_stays(database: Database, acme: Acme) -> None:
+    ada = a_person(database, acme, leave_allowance_half_days=2)
+    home = at_home(database, acme, ada, THURSDAY, THURSDAY)
+    approved = acme.write(decisions.approve, home.id)
+
+    closed(database, acme, when_short="skip")
+
+    assert as_it_is(database, acme, home) == approved
 
 
 @pytest.mark.parametrize(
