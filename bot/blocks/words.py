@@ -8,9 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from fractions import Fraction
+from functools import lru_cache
 from typing import Final, Protocol
 from zoneinfo import ZoneInfo
 
+from babel import Locale
 from babel.dates import format_date, format_datetime
 from babel.lists import format_list
 from babel.numbers import format_decimal
@@ -173,7 +175,13 @@ def role(value: str) -> str:
 
 def number(value: float | Fraction) -> str:
     """``2.5``, with the locale's decimal separator and at most two decimals."""
-    return str(format_decimal(round(float(value), 2), locale=language.locale()))
+    return _formatted(round(float(value), 2), language.locale())
+
+
+# Home has many numbers, and Babel takes as long for each one as a short query does.
+@lru_cache(maxsize=4_096)
+def _formatted(value: float, locale: Locale) -> str:
+    return str(format_decimal(value, locale=locale))
 
 
 def with_allowance(line: str, allowance_name: str | None) -> str:

@@ -150,7 +150,9 @@ def from_today(
     found: list[Balance] = []
     for allowance in config.allowances.values():
         drawn = leave.get(allowance.id, [])
-        of_years = _of_years(config, user, booked, allowance, drawn, first_day, last_day)
+        last_drawn = max([today, *(each.end_date for each in drawn)])
+        until = min(last_day, last_drawn)
+        of_years = _of_years(config, user, booked, allowance, drawn, first_day, until)
         for each in of_years:
             if each.last_day < today or (each.first_day > today and not each.taken_half_days):
                 continue

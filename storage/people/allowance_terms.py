@@ -42,18 +42,19 @@ class GrantedFigure(NamedTuple):
     by_tenure: tuple[TenureStep, ...] = ()
 
 
-def organisation_rule(config: OrganisationConfig) -> LeaveYearRule:
+def organisation_rule(config: OrganisationConfig, start_date: date | None = None) -> LeaveYearRule:
     """The leave years of people whose leave years are the organisation's."""
     organisation = config.organisation
     return LeaveYearRule(
         type=organisation.leave_year_type,
         month=organisation.leave_year_start_month,
         day=organisation.leave_year_start_day,
+        start_date=start_date,
     )
 
 
 def leave_year_rule(config: OrganisationConfig, user: User) -> LeaveYearRule:
-    return replace(organisation_rule(config), start_date=user.start_date)
+    return organisation_rule(config, user.start_date)
 
 
 def check_known(config: OrganisationConfig, allowance_id: str) -> Allowance:

@@ -55,7 +55,10 @@ F = TypeVar("F", bound=_From)
 
 def last_from(values: Sequence[F], day: date) -> F:
     """The last that begins by the day; the first also counts for the time before it."""
-    return next((each for each in reversed(values) if each.first_day <= day), values[0])
+    for each in reversed(values):
+        if each.first_day <= day:
+            return each
+    return values[0]
 
 
 def changed_from(

@@ -350,8 +350,6 @@ def _balance_of(
     ``deductions`` has the leave of the part alone. ``is_dated``: with the days on which it is
     granted and taken.
     """
-    first_employed = max(part.first_day, employment.start_date or part.first_day)
-    terms = account.terms_on(first_employed)
     carried_half_days, until = _carried(account, before, year)
     credits = [
         CreditBalance(credit=each, half_days=each.half_days, left_half_days=each.half_days)
@@ -376,7 +374,8 @@ def _balance_of(
             replace(each, left_half_days=half_days)
             for each, half_days in zip(credits, left, strict=True)
         ]
-    is_monthly = is_dated and terms.granting == "monthly"
+    first_employed = max(part.first_day, employment.start_date or part.first_day)
+    is_monthly = is_dated and account.terms_on(first_employed).granting == "monthly"
     allowance = entitlements.of_year(employment, year, is_monthly=is_monthly)
     return LeaveYearBalance(
         year=year,
