@@ -27,8 +27,9 @@ class Bound:
         return f"{'UNDER' if self.is_ratio else 'OVER'} {self.value:g}"
 
 
-# Milliseconds of everything that a person waits for.
+# Milliseconds of 95 % of everything that a person waits for, of all kinds together.
 MOST_REQUESTS: Final = Bound(value=100.0)
+FETCHED_BY_PROGRAMS: Final = ("feed", "feed, unchanged")
 # Milliseconds of what people see while they type and click.
 INTERACTIVE_MEDIAN: Final = Bound(value=50.0)
 INTERACTIVE: Final = (

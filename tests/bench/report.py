@@ -15,6 +15,7 @@ from tests.bench.ratios import BARE, SCENARIOS, Measurement
 from tests.bench.starting import Start
 
 _MIX_LINE = "{:<24}{:>7}{:>10}{:>10}{:>10}{:>10}  {}"
+_AWAITED = "awaited by people"
 _RATIO_LINE = "{:<11}{:<12}{:>11}{:>9}{:>9}{:>9}{:>13}  {}"
 
 
@@ -28,22 +29,40 @@ def print_mix(mixed: Mixed) -> bool:
     click.echo(_MIX_LINE.format("milliseconds", "number", "50 %", "95 %", "99 %", "most", ""))
     is_met = True
     for kind, milliseconds in mixed.milliseconds.items():
-        p50, p95, p99 = (percentile(milliseconds, share) for share in (0.5, 0.95, 0.99))
-        most = milliseconds[-1]
-        bounds = [(budget.MOST_REQUESTS, p95)]
+        bounds: list[tuple[Bound, float]] = []
         if kind in budget.INTERACTIVE:
-            bounds.append((budget.INTERACTIVE_MEDIAN, p50))
+            bounds = [(budget.INTERACTIVE_MEDIAN, percentile(milliseconds, 0.5))]
         if kind == budget.UNUSUAL:
-            bounds = [(budget.UNUSUAL_AT_MOST, most)]
-        figures = [f"{figure:.1f}" for figure in (p50, p95, p99, most)]
-        click.echo(_MIX_LINE.format(kind, len(milliseconds), *figures, _verdict(bounds)))
+            bounds = [(budget.UNUSUAL_AT_MOST, milliseconds[-1])]
+        _print_kind(kind, milliseconds, bounds)
         is_met &= _all_met(bounds)
+    awaited = sorted(
+        each
+        for kind, milliseconds in mixed.milliseconds.items()
+        if kind not in budget.FETCHED_BY_PROGRAMS
+        for each in milliseconds
+    )
+    bounds = [(budget.MOST_REQUESTS, percentile(awaited, 0.95))]
+    _print_kind(_AWAITED, awaited, bounds)
+    is_met &= _all_met(bounds)
     before, after = mixed.megabytes
     bounds = [(budget.MIXED_MEGABYTES, after)]
     click.echo(f"{before:.0f} MB resident before, {after:.0f} MB after  {_verdict(bounds)}")
     if mixed.failures:
         click.echo(f"{len(mixed.failures)} failed, the first one: {mixed.failures[0]}")
     return is_met and _all_met(bounds) and not mixed.failures
+
+
+def _print_kind(
+    kind: str, in_order: Sequence[float], bounds: Sequence[tuple[Bound, float]]
+) -> None:
+    p50, p95, p99 = (percentile(in_order, share) for share in (0.5, 0.95, 0.99))
+    verdict = _verdict(bounds)
+    # Shown for each kind, and judged for all of them together.
+    if kind != _AWAITED and not budget.MOST_REQUESTS.is_met(p95):
+        verdict = f"{verdict}  (95 % over {budget.MOST_REQUESTS.value:g})".lstrip()
+    figures = [f"{figure:.1f}" for figure in (p50, p95, p99, in_order[-1])]
+    click.echo(_MIX_LINE.format(kind, len(in_order), *figures, verdict))
 
 
 def print_statements(counts: Mapping[str, Mapping[str, int]]) -> bool:
