@@ -53,18 +53,18 @@ class Dated(Protocol):
 
 
 def day(value: date) -> str:
-    """``Mon 3 August 2026``."""
+    """``Mon 3 Aug 2026``."""
     # A Unicode date pattern (UTS 35).
-    return format_date(value, gettext("EEE d MMMM y"), locale=language.locale())
+    return format_date(value, gettext("EEE d MMM y"), locale=language.locale())
 
 
 def plain_day(value: date) -> str:
-    """``3 August 2026``."""
-    return format_date(value, gettext("d MMMM y"), locale=language.locale())
+    """``3 Aug 2026``."""
+    return format_date(value, gettext("d MMM y"), locale=language.locale())
 
 
 def leave_year(year: LeaveYear) -> str:
-    """``2026``, or ``1 April 2026 to 31 March 2027``."""
+    """``2026``, or ``1 Apr 2026 to 31 Mar 2027``."""
     if "/" not in year.name:
         return year.name
     return gettext(
@@ -73,18 +73,13 @@ def leave_year(year: LeaveYear) -> str:
 
 
 def short_day(value: date) -> str:
-    """``Mon 3 August``."""
-    return format_date(value, gettext("EEE d MMMM"), locale=language.locale())
-
-
-def abbreviated_day(value: date) -> str:
     """``Mon 3 Aug``."""
     return format_date(value, gettext("EEE d MMM"), locale=language.locale())
 
 
 def day_of_year(value: date) -> str:
-    """``3 August``."""
-    return format_date(value, gettext("d MMMM"), locale=language.locale())
+    """``3 Aug``."""
+    return format_date(value, gettext("d MMM"), locale=language.locale())
 
 
 def weekday_and_number(value: date) -> str:
@@ -98,12 +93,11 @@ def span(
     start_half_day: HalfDay | None = None,
     end_half_day: HalfDay | None = None,
 ) -> str:
-    """A span of dates, both inclusive, with halves: ``Mon 3 August 2026 from midday to …``."""
+    """A span of dates, both inclusive, with halves: ``Mon 3 from midday to Fri 7 Aug 2026``."""
     last = day(end_date)
     if start_date == end_date:
         return _one_day(last, start_half_day, end_half_day)
-    is_one_year = start_date.year == end_date.year
-    first = short_day(start_date) if is_one_year else day(start_date)
+    first = _first_day(start_date, end_date)
     match start_half_day == "pm", end_half_day == "am":
         case True, True:
             return gettext("{first} from midday to {last} until midday", first=first, last=last)
@@ -112,6 +106,24 @@ def span(
         case False, True:
             return gettext("{first} to {last} until midday", first=first, last=last)
     return gettext("{first} to {last}", first=first, last=last)
+
+
+def short_span(first_day: date, last_day: date) -> str:
+    """``Mon 3 to Fri 7 Aug``; with the years if there are two."""
+    if first_day == last_day:
+        return short_day(first_day)
+    is_one_year = first_day.year == last_day.year
+    last = short_day(last_day) if is_one_year else day(last_day)
+    return gettext("{first} to {last}", first=_first_day(first_day, last_day), last=last)
+
+
+def _first_day(start_date: date, end_date: date) -> str:
+    """The first day of a span, without what its last day says already."""
+    if start_date.year != end_date.year:
+        return day(start_date)
+    if start_date.month != end_date.month:
+        return short_day(start_date)
+    return weekday_and_number(start_date)
 
 
 def dates(leave: Dated) -> str:
@@ -218,9 +230,9 @@ def left_before_and_after(before_half_days: Amount, after_half_days: Amount, yea
 
 
 def moment(instant: datetime, timezone: str) -> str:
-    """``2 June 2026, 10:05`` in an IANA time zone."""
+    """``2 Jun 2026, 10:05`` in an IANA time zone."""
     local = instant.astimezone(ZoneInfo(timezone))
-    return format_datetime(local, gettext("d MMMM y, HH:mm"), locale=language.locale())
+    return format_datetime(local, gettext("d MMM y, HH:mm"), locale=language.locale())
 
 
 def names(people: Sequence[str], most: int = _MAX_NAMES) -> str:
@@ -288,12 +300,7 @@ def few_days(days: Sequence[str]) -> str:
 def few_runs(days: Days) -> str:
     """The first four days, or spans of days that follow one another, and how many more days."""
     runs = days.runs()
-    shown = [
-        short_day(first)
-        if first == last
-        else gettext("{first} to {last}", first=short_day(first), last=short_day(last))
-        for first, last in runs[:_MAX_DAYS_NAMED]
-    ]
+    shown = [short_span(first, last) for first, last in runs[:_MAX_DAYS_NAMED]]
     more = sum((last - first).days + 1 for first, last in runs[_MAX_DAYS_NAMED:])
     return _with_more(shown, more)
 
@@ -302,8 +309,7 @@ def _with_more(shown: Sequence[str], more: int) -> str:
     days = list(shown)
     if more > 0:
         days.append(ngettext("{count} more day", "{count} more days", more))
-    # In German, dates have commas themselves: "Sa, 9. Januar; So, 10. Januar".
-    return ("; " if any("," in day for day in days) else ", ").join(days)
+    return ", ".join(days)
 
 
 def _one_day(shown: str, start: HalfDay | None, end: HalfDay | None) -> str:

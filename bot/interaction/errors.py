@@ -162,7 +162,7 @@ def _figure(figure: Figure) -> str:
         case Days():
             return words.few_runs(figure)
         case ShortDay():
-            return words.abbreviated_day(figure.day)
+            return words.short_day(figure.day)
         case tuple():
             return ", ".join(figure)
     return figure

@@ -162,7 +162,7 @@ def _day_back(card: ApprovalCard, back: Return) -> str:
     last_day = (card.open_amendment.amendment if card.open_amendment else card.request).end_date
     if (back.day.year, back.day.month) == (last_day.year, last_day.month):
         return words.weekday_and_number(back.day)
-    return words.abbreviated_day(back.day)
+    return words.short_day(back.day)
 
 
 def _short(balance: YearBalance) -> str:
@@ -313,13 +313,13 @@ def _days(run: Strength, *, is_one_week: bool) -> str:
     days = (run.first_day,) if run.first_day == run.last_day else (run.first_day, run.last_day)
     if is_one_week:
         return "–".join(words.short_weekday(day.weekday()) for day in days)
-    return " – ".join(map(words.abbreviated_day, days))
+    return " – ".join(map(words.short_day, days))
 
 
 def over_limit(over: LimitExcess) -> str:
     sentence = over.sentence
     figures = {
-        name: words.abbreviated_day(figure.day) if isinstance(figure, ShortDay) else figure
+        name: words.short_day(figure.day) if isinstance(figure, ShortDay) else figure
         for name, figure in sentence.figures.items()
     }
     return gettext(sentence.template, **figures)

@@ -91,7 +91,7 @@ def holidays(days: Iterable[Day]) -> list[tuple[date, str]]:
 
 
 def leave_lines(chart: Wallchart) -> list[str]:
-    """A line for each leave, in plain text: ``Grace Hopper: Mon 3 August 2026 (Annual leave)``."""
+    """A line for each leave, in plain text: ``Grace Hopper: Mon 3 Aug 2026 (Annual leave)``."""
     return [
         f"• {person_name(person)}: {words.dates(leave)} ({type_name(leave.off)})"
         for person in chart.people

@@ -91,9 +91,7 @@ def _paragraph(lines: Sequence[str]) -> Block:
 def figures(preview: Preview, is_own: bool) -> list[str]:
     """The total, the days that do not count, and the balance after, in mrkdwn."""
     first, last = preview.lines[0].date, preview.lines[-1].date
-    when = words.short_day(first)
-    if first != last:
-        when = gettext("{first} to {last}", first=when, last=words.short_day(last))
+    when = words.short_span(first, last)
     lines = [f"*{words.amount(preview.total_half_days)}* ({when})"]
     if preview.effect is not None:
         lines.append(f"*{_effect(preview)}*")

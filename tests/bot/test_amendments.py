@@ -66,14 +66,13 @@ def test_a_change_that_gives_days_back_is_told_to_approvers(world: World) -> Non
 
     assert world.request().end_date == date(2026, 8, 4)
     assert world.own_message(ADA).text == (
-        "Your leave was changed. Annual leave, Mon 3 August to Tue 4 August 2026, 2 days. "
+        "Your leave was changed. Annual leave, Mon 3 to Tue 4 Aug 2026, 2 days. "
         "After this: 23 days left in 2026."
     )
     assert world.slack.dm(GRACE)[-1].text == (
-        "Ada Lovelace's approved leave was changed. "
-        "Annual leave, Mon 3 August to Tue 4 August 2026, 2 days."
+        "Ada Lovelace's approved leave was changed. Annual leave, Mon 3 to Tue 4 Aug 2026, 2 days."
     )
-    assert "Mon 3 August to Tue 4 August 2026" in world.card(HEDY).visible_text
+    assert "Mon 3 to Tue 4 Aug 2026" in world.card(HEDY).visible_text
 
 
 @pytest.mark.both_engines
@@ -87,10 +86,10 @@ def test_an_approver_sees_old_and_new_and_approves(world: World) -> None:
     assert card.ts == earlier.ts
     assert card.visible_text.startswith(
         "⏳ *Waiting for you and Hedy Lamarr*\nAda Lovelace · change of Annual leave\n"
-        "Mon 3 August to Fri 7 August 2026 · 5 days · back Mon 10\n"
+        "Mon 3 to Fri 7 Aug 2026 · 5 days · back Mon 10\n"
     )
     assert (
-        "Mon 3 August to Wed 5 August 2026 → *Mon 3 August to Fri 7 August 2026*\n3 days → *5 days*"
+        "Mon 3 to Wed 5 Aug 2026 → *Mon 3 to Fri 7 Aug 2026*\n3 days → *5 days*"
     ) in card.visible_text
     assert "22 → 20 days left in 2026" in card.visible_text
     assert "Note: By train" in card.visible_text
@@ -101,7 +100,7 @@ def test_an_approver_sees_old_and_new_and_approves(world: World) -> None:
     assert (question.text, question.visible_text) == (card.text, card.visible_text)
     assert question.text.startswith(
         "Ada Lovelace asked to change approved Annual leave: "
-        "Mon 3 August to Wed 5 August 2026 → Mon 3 August to Fri 7 August 2026, 3 days → 5 days."
+        "Mon 3 to Wed 5 Aug 2026 → Mon 3 to Fri 7 Aug 2026, 3 days → 5 days."
     )
     sent = world.own_message(ADA)
     assert sent.text.startswith(
@@ -125,7 +124,7 @@ def test_an_approver_sees_old_and_new_and_approves(world: World) -> None:
         ]
         assert decided == [[], []]
     assert world.slack.dm(ADA)[-1].text == (
-        "Grace Hopper approved your change. Annual leave, Mon 3 August to Fri 7 August 2026, "
+        "Grace Hopper approved your change. Annual leave, Mon 3 to Fri 7 Aug 2026, "
         "5 days. After this: 20 days left in 2026."
     )
 
@@ -149,7 +148,7 @@ def test_a_declined_change_keeps_the_old_dates_and_shows_the_reason(world: World
         for message in world.slack.dm(HEDY)
         if "declined by Grace Hopper" in message.visible_text
     ]
-    assert "Change to Mon 3 August to Fri 7 August 2026 declined by" in card.visible_text
+    assert "Change to Mon 3 to Fri 7 Aug 2026 declined by" in card.visible_text
     assert card.buttons == reply.buttons == []
 
 
@@ -168,7 +167,7 @@ def test_a_replaced_change_is_refused_as_stale(world: World) -> None:
     world.deliver()
     newest = change_card(world)
     assert newest.ts == first.ts
-    assert "*Mon 3 August to Thu 6 August 2026*" in newest.visible_text
+    assert "*Mon 3 to Thu 6 Aug 2026*" in newest.visible_text
     assert [button.value for button in newest.buttons] == [world.request().amendment_id] * 2
     assert len([reply for reply in world.replies(newest) if reply.reply_broadcast]) == 1
 
@@ -193,7 +192,7 @@ def test_a_change_that_is_no_longer_possible_stays_open_with_the_reason(world: W
     world.click(GRACE, ids.AMENDMENT_APPROVE, change_card(world))
 
     assert world.ephemerals(GRACE) == [
-        "This can no longer be approved. It overlaps other leave (Thu 6 August 2026)."
+        "This can no longer be approved. It overlaps other leave (Thu 6 Aug 2026)."
     ]
     assert world.request(ADA) is not None
     assert world.audited("leave_request.updated") == 0
@@ -209,7 +208,7 @@ def test_the_requester_withdraws_a_change(world: World, place: str) -> None:
     else:
         home = world.home(ADA)
         assert (
-            "Approved. Change awaiting a decision: *Mon 3 August to Fri 7 August 2026*, *5 days*"
+            "Approved. Change awaiting a decision: *Mon 3 to Fri 7 Aug 2026*, *5 days*"
         ) in home.visible_text
         assert "Withdraw change" in menu_of(home, ids.HOME_LEAVE_MENU)
         withdraw = f"withdraw {world.request().amendment_id}"
@@ -240,7 +239,7 @@ def test_approvers_find_changes_on_home(world: World) -> None:
 
     assert (
         "Ada Lovelace · change of Annual leave\n"
-        "Mon 3 August to Fri 7 August 2026 · 5 days\n"
+        "Mon 3 to Fri 7 Aug 2026 · 5 days\n"
         "22 → 20 days left in 2026"
     ) in home.visible_text
     assert "3 days → *5 days*" in home.visible_text
@@ -296,7 +295,7 @@ def test_approvers_are_reminded_of_a_change(world: World) -> None:
     assert reminder.thread_ts == card.ts
     assert reminder.text == (
         "Still waiting for your decision: Ada Lovelace asked to change approved Annual leave: "
-        "Mon 3 August to Wed 5 August 2026 → Mon 3 August to Fri 7 August 2026, 3 days → 5 days."
+        "Mon 3 to Wed 5 Aug 2026 → Mon 3 to Fri 7 Aug 2026, 3 days → 5 days."
     )
 
 
@@ -310,7 +309,7 @@ def test_longer_leave_with_another_cover_is_told_once_and_with_its_dates(
     send_change(world, **LONGER, cover_user_id=cover_option(world, EVE))
 
     (question,) = world.replies(world.card(GRACE))[replies:]
-    assert "Mon 3 August to Wed 5 August 2026 → Mon 3 August to Fri 7 August 2026" in question.text
+    assert "Mon 3 to Wed 5 Aug 2026 → Mon 3 to Fri 7 Aug 2026" in question.text
     assert "Covered by Eve Elsewhere" in world.card(GRACE).visible_text
     assert world.own_message(ADA).text.startswith("Your change was sent to Grace Hopper")
     assert world.slack.dm(EVE) == []
@@ -322,9 +321,9 @@ def test_longer_leave_with_another_cover_is_told_once_and_with_its_dates(
         world.write(decisions.decline, amendment_id, reason=None, by=GRACE)
     world.deliver()
 
-    last_day = "Fri 7 August" if ends == "approved" else "Wed 5 August"
+    last_day = "Fri 7 Aug" if ends == "approved" else "Wed 5 Aug"
     assert [message.text for message in world.slack.dm(EVE)] == [
-        f"You're covering for Ada Lovelace: Mon 3 August to {last_day} 2026."
+        f"You're covering for Ada Lovelace: Mon 3 to {last_day} 2026."
     ]
 
 

@@ -95,7 +95,7 @@ def test_the_ledger_says_where_the_days_come_from(world: World) -> None:
 
     assert "Annual leave, 2026\n*23.5 days left*\n• +25: Allowance for the year\n" in shown
     assert "\n• +1.5: Adjustment: Moved *house*\n" in shown
-    assert "\n• -3: Annual leave, Mon 3 August to Wed 5 August 2026: pending" in shown
+    assert "\n• -3: Annual leave, Mon 3 to Wed 5 Aug 2026: pending" in shown
     assert "Volunteering, 2026\n*2 days left*\n• +2: Allowance for the year" in shown
 
 
@@ -145,8 +145,8 @@ def test_admins_see_where_the_days_of_a_person_come_from_on_any_day(world: World
 
     assert "Ada Lovelace" in shown.visible_text
     assert "2026\n*19 days left*\n• +24: The person's own allowance" in shown.visible_text
-    assert "\n• -2: Started on Sun 1 February 2026\n" in shown.visible_text
-    assert "Annual leave, Mon 3 August to Wed 5 August 2026: pending" in shown.visible_text
+    assert "\n• -2: Started on Sun 1 Feb 2026\n" in shown.visible_text
+    assert "Annual leave, Mon 3 to Wed 5 Aug 2026: pending" in shown.visible_text
     assert "You" not in shown.visible_text
     world.pick(ADMIN, shown, views.DAY, "settings.people.ledger.day", "2027-03-01")
     assert "2027\n*24 days left*" in world.slack.open_modal(ADMIN).visible_text
@@ -185,19 +185,19 @@ def test_the_command_shows_every_allowance(world: World) -> None:
 @pytest.mark.parametrize(
     ("typed", "starts"),
     [
-        ("balance 2027", "On Fri 1 January 2027:\n*28 days left*"),
-        ("balance next year", "On Fri 1 January 2027:\n*28 days left*"),
+        ("balance 2027", "On Fri 1 Jan 2027:\n*28 days left*"),
+        ("balance next year", "On Fri 1 Jan 2027:\n*28 days left*"),
         ("balance for 2026", "*25 days left* in the leave year 2026\n"),
-        ("my balance in 2025?", "On Wed 31 December 2025:\n*25 days left*"),
+        ("my balance in 2025?", "On Wed 31 Dec 2025:\n*25 days left*"),
         ("balance on 1 may", "On Sat 1 May 2027:\n*28 days left*"),
         ("balance 1.5.", "On Sat 1 May 2027:\n*28 days left*"),
-        ("balance on 31 december 2026", "On Thu 31 December 2026:\n*25 days left*"),
+        ("balance on 31 december 2026", "On Thu 31 Dec 2026:\n*25 days left*"),
         ("balance as of 2027-05-01", "On Sat 1 May 2027:\n*28 days left*"),
         ("balance today", "*25 days left*"),
-        ("how many days do I have left in 2027?", "On Fri 1 January 2027:\n*28 days left*"),
-        ("urlaubskonto 2027", "On Fri 1 January 2027:\n*28 days left*"),
+        ("how many days do I have left in 2027?", "On Fri 1 Jan 2027:\n*28 days left*"),
+        ("urlaubskonto 2027", "On Fri 1 Jan 2027:\n*28 days left*"),
         ("konto am 1. mai", "On Sat 1 May 2027:\n*28 days left*"),
-        ("Resturlaub 2027", "On Fri 1 January 2027:\n*28 days left*"),
+        ("Resturlaub 2027", "On Fri 1 Jan 2027:\n*28 days left*"),
     ],
 )
 def test_the_balance_of_a_typed_day_or_year(world: World, typed: str, starts: str) -> None:
@@ -284,7 +284,7 @@ def test_a_request_that_later_leave_needs_the_days_of_is_refused_with_its_dates(
 
     assert " ".join(answer.errors.values()) == (
         "You have 4 days left in 2027. This request needs 5 days. "
-        "The other days are needed for later leave: Mon 2 August to Tue 17 August 2027."
+        "The other days are needed for later leave: Mon 2 to Tue 17 Aug 2027."
     )
 
 
@@ -299,7 +299,7 @@ def test_refusals_of_allowances_in_german() -> None:
 
     assert some == (
         "Du hast 2027 noch 2 Tage im Kontingent „Ehrenamt“ übrig. Dieser Antrag braucht 3 Tage. "
-        "Die übrigen Tage sind schon für später verplant: Mo, 2. August bis Di, 17. August 2027."
+        "Die übrigen Tage sind schon für später verplant: Mo 2. bis Di 17. Aug. 2027."
     )
     assert none == (
         "Du hast 2027 keine Tage im Kontingent „Ehrenamt“ mehr übrig. Dieser Antrag braucht 3 Tage."
@@ -355,7 +355,7 @@ def test_many_lines_alike_end_with_the_sum_of_the_rest() -> None:
 
     lines = balance_lines.ledger(many, {"type": "Annual leave"}, most_alike=4)
 
-    assert lines[:3] == ["• -1: Annual leave, Fri 7 August 2026: approved"] * 3
+    assert lines[:3] == ["• -1: Annual leave, Fri 7 Aug 2026: approved"] * 3
     assert lines[3:] == ["• -7: … and 7 more"]
 
 
@@ -381,16 +381,16 @@ def test_periods_expiry_and_time_in_lieu_in_words() -> None:
     )
 
     assert balance_lines.ledger(shown, {}, most_alike=4) == [
-        "• +2: For your employment until Tue 31 March 2026",
-        "• -2: Left when that employment ended on Tue 31 March 2026",
+        "• +2: For your employment until Tue 31 Mar 2026",
+        "• -2: Left when that employment ended on Tue 31 Mar 2026",
         "• +25: Your department's allowance for the year",
-        "• -1: You started on Tue 31 March 2026",
-        "• +1: Another allowance from Tue 31 March 2026 on",
-        "• -2: Your employment ends on Tue 31 March 2026",
+        "• -1: You started on Tue 31 Mar 2026",
+        "• +1: Another allowance from Tue 31 Mar 2026 on",
+        "• -2: Your employment ends on Tue 31 Mar 2026",
         "• +3: Carried over from 2025",
-        "• -3: Carried over, but not used by Tue 31 March 2026",
-        "• +1: Time in lieu for work on Tue 31 March 2026",
-        "• -0.5: Time in lieu, but not used by Tue 31 March 2026",
+        "• -3: Carried over, but not used by Tue 31 Mar 2026",
+        "• +1: Time in lieu for work on Tue 31 Mar 2026",
+        "• -0.5: Time in lieu, but not used by Tue 31 Mar 2026",
     ]
 
 

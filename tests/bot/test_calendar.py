@@ -82,9 +82,9 @@ def test_a_screen_reader_reads_the_leave_in_words(world: World) -> None:
     message = typed(world, "calendar")
 
     assert message.text.splitlines() == [
-        "Your team, Mon 1 June to Sun 14 June 2026:",
-        "• You: Wed 3 June 2026, morning (Annual leave)",
-        "• Grace Hopper: Thu 4 June to Tue 9 June 2026 (Annual leave)",
+        "Your team, Mon 1 to Sun 14 Jun 2026:",
+        "• You: Wed 3 Jun 2026, morning (Annual leave)",
+        "• Grace Hopper: Thu 4 to Tue 9 Jun 2026 (Annual leave)",
     ]
     assert rows(message)[1][3] == "A am"
 
@@ -101,7 +101,7 @@ def test_pending_leave_is_marked_for_its_owner_and_those_who_decide(world: World
 
     assert rows(own)[1][2] == rows(decider)[2][2] == ":palm_tree: (A)"
     assert "( ) pending" in own.visible_text
-    assert "• Ada Lovelace: Tue 2 June 2026 (Annual leave, pending)" in decider.text
+    assert "• Ada Lovelace: Tue 2 Jun 2026 (Annual leave, pending)" in decider.text
     assert "Annual" not in stranger.visible_text
 
 
@@ -111,7 +111,7 @@ def test_public_holidays_are_marked_and_named(world: World) -> None:
     assert [row[1] for row in rows(message)[1:]] == ["·"] * 3
     christmas = typed(world, "calendar 2026-12-21")
     assert [row[5] for row in rows(christmas)[1:]] == ["🎉"] * 3
-    assert "🎉 Fri 25 December: Christmas Day" in christmas.visible_text
+    assert "🎉 Fri 25 Dec: Christmas Day" in christmas.visible_text
 
 
 @pytest.mark.parametrize(
@@ -198,7 +198,7 @@ def test_a_week_far_away_is_the_last_that_can_be_shown(world: World) -> None:
     message = typed(world, "calendar 9999-12-30")
 
     assert rows(message)[0][1] == "Mon 29"
-    assert "Mon 29 May to Sun 11 June 2028" in message.text
+    assert "Mon 29 May to Sun 11 Jun 2028" in message.text
 
 
 def test_many_people_are_shown_in_pages(world: World) -> None:
@@ -225,10 +225,10 @@ def test_home_opens_the_calendar_day_by_day(world: World) -> None:
 
     assert modal.title == "Calendar"
     assert "in your browser" not in modal.visible_text
-    assert "*Wed 3 June*\nNo one is out." in modal.visible_text
-    assert "*Thu 4 June*\n• Grace Hopper: Away" in modal.visible_text
-    assert "*Mon 8 June*" in world.slack.open_modal(ADA).visible_text
-    assert "*Thu 4 June*" not in world.slack.open_modal(ADA).visible_text
+    assert "*Wed 3 Jun*\nNo one is out." in modal.visible_text
+    assert "*Thu 4 Jun*\n• Grace Hopper: Away" in modal.visible_text
+    assert "*Mon 8 Jun*" in world.slack.open_modal(ADA).visible_text
+    assert "*Thu 4 Jun*" not in world.slack.open_modal(ADA).visible_text
 
 
 def test_the_calendar_of_home_links_to_the_web_for_those_who_have_a_feed(world: World) -> None:

@@ -16,7 +16,7 @@ from tests.bot.world import ADA, EVE, GRACE, HEDY, World
 from tests.builders import a_person
 from tests.fakes.slack import Message
 
-WHAT = "Annual leave, Mon 3 August to Wed 5 August 2026, 3 days."
+WHAT = "Annual leave, Mon 3 to Wed 5 Aug 2026, 3 days."
 
 
 def approved(world: World, by: str = GRACE) -> LeaveRequest:
@@ -118,9 +118,9 @@ def test_approvers_are_notified_of_leave_that_archiving_shortens(world: World) -
 
     for who in (GRACE, HEDY):
         assert sorted(message.text for message in news(world, who)) == [
-            "Ada Lovelace's approved leave was shortened. Annual leave, Mon 1 June 2026, 1 day.",
+            "Ada Lovelace's approved leave was shortened. Annual leave, Mon 1 Jun 2026, 1 day.",
             "Olive Owner cancelled Ada Lovelace's approved leave. Annual leave, Mon 7 "
-            "September 2026, 1 day.",
+            "Sept 2026, 1 day.",
         ]
 
 
@@ -147,8 +147,7 @@ def test_a_cancellation_that_needs_approval_goes_to_approvers(world: World) -> N
     assert "cancellation of Annual leave" in card.visible_text
     assert "22 → 25 days left in 2026" in card.visible_text
     assert card.text.startswith(
-        "Ada Lovelace asked to cancel approved Annual leave: "
-        "Mon 3 August to Wed 5 August 2026, 3 days."
+        "Ada Lovelace asked to cancel approved Annual leave: Mon 3 to Wed 5 Aug 2026, 3 days."
     )
 
     world.press(GRACE, ids.AMENDMENT_APPROVE, card)
@@ -201,7 +200,7 @@ def test_leave_that_has_begun_is_not_offered_for_cancelling(world: World) -> Non
     refusal, listed = world.ephemerals(ADA)[-2:]
     assert refusal == (
         "This leave has begun, so only an admin can cancel it. "
-        "To end it today, change its last day to Tue 4 August 2026."
+        "To end it today, change its last day to Tue 4 Aug 2026."
     )
     assert listed.startswith("There's nothing to cancel.")
     assert "To end it today, choose Change on my Home tab." in listed

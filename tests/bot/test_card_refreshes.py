@@ -17,7 +17,7 @@ from storage.leave.drafts import Draft
 from tests.bot.world import ADA, EVE, FIRST_DAY, GRACE, HEDY, LAST_DAY, World
 from tests.builders import a_leave_type, a_person, caller_for, home_office
 
-HEDYS_LEAVE = "Hedy Lamarr: Mon 3 August to Wed 5 August 2026"
+HEDYS_LEAVE = "Hedy Lamarr: Mon 3 to Wed 5 Aug 2026"
 
 
 def deliver_all(world: World) -> None:
@@ -45,7 +45,7 @@ def test_pending_leave_of_colleagues_is_on_the_card_and_marked(world: World) -> 
     world.a_request()
 
     assert f"{HEDYS_LEAVE} (Annual leave, pending)" in shown(world, GRACE)
-    assert "Grace Hopper: Mon 3 August to Wed 5 August 2026 (Away, pending)" in shown(world, HEDY)
+    assert "Grace Hopper: Mon 3 to Wed 5 Aug 2026 (Away, pending)" in shown(world, HEDY)
     assert "Therapy" not in shown(world, HEDY)
 
 
@@ -59,11 +59,11 @@ def test_an_open_card_follows_changes_of_a_colleagues_leave(world: World) -> Non
 
     world.write(leave_requests.edit, theirs.id, {"end_date": date(2026, 8, 4)}, by=HEDY)
     deliver_all(world)
-    assert "Hedy Lamarr: Mon 3 August to Tue 4 August 2026 (Annual leave, pending)" in shown(world)
+    assert "Hedy Lamarr: Mon 3 to Tue 4 Aug 2026 (Annual leave, pending)" in shown(world)
 
     world.write(decisions.approve, theirs.id)
     deliver_all(world)
-    assert "Hedy Lamarr: Mon 3 August to Tue 4 August 2026 (Annual leave)" in shown(world)
+    assert "Hedy Lamarr: Mon 3 to Tue 4 Aug 2026 (Annual leave)" in shown(world)
 
     world.write(leave_requests.cancel, theirs.id, by=HEDY)
     deliver_all(world)
@@ -113,7 +113,7 @@ def test_simultaneous_requests_show_on_each_others_cards(world: World) -> None:
 
     cards = {card.text.split()[0]: card.visible_text for card in world.cards(GRACE)}
     assert f"{HEDYS_LEAVE} (Annual leave, pending)" in cards["Ada"]
-    assert "Ada Lovelace: Mon 3 August to Wed 5 August 2026" in cards["Hedy"]
+    assert "Ada Lovelace: Mon 3 to Wed 5 Aug 2026" in cards["Hedy"]
 
 
 @pytest.mark.parametrize("day", [date(2026, 8, 3), date(2026, 8, 5)], ids=["first", "last"])

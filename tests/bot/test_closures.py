@@ -40,7 +40,7 @@ def test_everyone_is_told_once_and_no_approver_is_asked(world: World) -> None:
     for who in (ADA, GRACE, HEDY, EVE):
         assert texts(world, who) == [
             "*Christmas closure: the company is closed, so leave is booked for you.*\n"
-            "Thu 24 December to Thu 31 December 2026\n"
+            "Thu 24 to Thu 31 Dec 2026\n"
             "Annual leave: 4 days\n"
             "After this: 21 days left in 2026"
         ]
@@ -48,7 +48,7 @@ def test_everyone_is_told_once_and_no_approver_is_asked(world: World) -> None:
     assert message.buttons == []
     assert message.text == (
         "Christmas closure: the company is closed, so leave is booked for you. "
-        "Thu 24 December to Thu 31 December 2026. Annual leave: 4 days. "
+        "Thu 24 to Thu 31 Dec 2026. Annual leave: 4 days. "
         "After this: 21 days left in 2026."
     )
 
@@ -67,7 +67,7 @@ def test_a_change_is_told_to_those_whose_days_change(world: World) -> None:
     assert len(renamed) == 1
     assert texts(world, ADA)[1:] == [
         "*Winter closure has changed. This is your leave now.*\n"
-        "Thu 24 December to Wed 30 December 2026\n"
+        "Thu 24 to Wed 30 Dec 2026\n"
         "Annual leave: 3 days\n"
         "Before: 4 days\n"
         "After this: 22 days left in 2026"
@@ -110,7 +110,7 @@ def test_own_leave_around_it_is_told_with_all_of_its_parts(world: World) -> None
     closed(world)
     world.deliver()
 
-    assert "Thu 24 December 2026\nWed 30 December to Thu 31 December 2026" in texts(world, ADA)[-1]
+    assert "Thu 24 Dec 2026\nWed 30 to Thu 31 Dec 2026" in texts(world, ADA)[-1]
     assert "Annual leave: 3 days" in texts(world, ADA)[-1]
 
 

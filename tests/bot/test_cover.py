@@ -95,7 +95,7 @@ def test_the_live_line_warns_of_days_on_which_the_cover_is_off(world: World) -> 
         assert answer.ok
         world.settled()
         form = world.slack.open_modal(ADA)
-        assert (("info", "Grace Hopper is off on Tue 4 August.") in alerts(form)) == warns
+        assert (("info", "Grace Hopper is off on Tue 4 Aug.") in alerts(form)) == warns
         assert world.people[cover].name in form.visible_text
 
 
@@ -146,7 +146,7 @@ def test_the_cover_is_told_the_days_and_nothing_else(world: World) -> None:
     world.deliver()
 
     (message,) = world.slack.dm(EVE)
-    assert message.text == ("You're covering for Ada Lovelace: Mon 3 August to Wed 5 August 2026.")
+    assert message.text == ("You're covering for Ada Lovelace: Mon 3 to Wed 5 Aug 2026.")
     assert message.buttons == []
 
 
@@ -171,17 +171,17 @@ def test_the_cover_is_told_new_days_of_approved_leave(world: World) -> None:
     shortened = {"end_date": TUESDAY}
     world.change(leave_requests.edit, request.id, shortened, by=ADA)
     assert told(world, EVE)[-1] == (
-        "The days on which you cover for Ada Lovelace have changed. They're now Mon 3 August to "
-        "Tue 4 August 2026."
+        "The days on which you cover for Ada Lovelace have changed. They're now Mon 3 to "
+        "Tue 4 Aug 2026."
     )
 
     other = {"cover_user_id": world.people[HEDY].id, "end_date": date(2026, 8, 3)}
     world.change(leave_requests.edit, request.id, other, by=ADA)
     # Not the days that the new cover has.
     assert told(world, EVE)[-1] == (
-        "You no longer need to cover for Ada Lovelace: Mon 3 August to Tue 4 August 2026."
+        "You no longer need to cover for Ada Lovelace: Mon 3 to Tue 4 Aug 2026."
     )
-    assert told(world, HEDY)[-1] == "You're covering for Ada Lovelace: Mon 3 August 2026."
+    assert told(world, HEDY)[-1] == "You're covering for Ada Lovelace: Mon 3 Aug 2026."
 
 
 def test_a_late_message_to_a_former_cover_is_not_sent(world: World) -> None:
@@ -218,7 +218,7 @@ def test_home_shows_who_covers_and_for_whom_one_covers(world: World) -> None:
     assert "You're covering for" not in own
 
     world.slack.open_home(GRACE)
-    assert "You're covering for\n• Ada Lovelace: Mon 3 August to Wed 5 August 2026" in (
+    assert "You're covering for\n• Ada Lovelace: Mon 3 to Wed 5 Aug 2026" in (
         world.slack.home(GRACE).visible_text
     )
 
@@ -237,7 +237,7 @@ def test_whos_out_and_the_daily_message_say_who_covers(world: World) -> None:
     world.command(HEDY, "out")
     assert "(Unpaid leave), covered by Eve Elsewhere" in world.slack.response_posts[-1].body["text"]
     home = world.home(HEDY).visible_text
-    assert "Ada Lovelace: Tue 2 June 2026, covered by Eve Elsewhere" in home
+    assert "Ada Lovelace: Tue 2 Jun 2026, covered by Eve Elsewhere" in home
 
     world.write(leave_requests.cancel, request.id, by=ADA)
     off(world, ADA, date(2026, 6, 2), code="unpaid", cover_user_id=world.people[GRACE].id)

@@ -35,10 +35,10 @@ def test_an_approval_shows_on_every_card(world: World) -> None:
         (card,) = world.cards(who)
         assert to_decide(card) == []
         state, *_ = card.visible_text.splitlines()
-        assert state == f"✅ *Approved by {by}, 1 June 2026, 10:00*"
-        assert f"Approved by {by}, 1 June 2026, 10:00." in card.text
+        assert state == f"✅ *Approved by {by}, 1 Jun 2026, 10:00*"
+        assert f"Approved by {by}, 1 Jun 2026, 10:00." in card.text
     assert world.slack.dm(ADA)[-1].text == (
-        "Grace Hopper approved your request. Annual leave, Mon 3 August to Wed 5 August 2026, "
+        "Grace Hopper approved your request. Annual leave, Mon 3 to Wed 5 Aug 2026, "
         "3 days. After this: 22 days left in 2026."
     )
     assert world.audited("leave_request.approved") == 1
@@ -59,7 +59,7 @@ def test_a_requesters_own_action_in_slack_sends_them_no_message(
 
     first, *replies = world.slack.dm(ADA)
     assert first.text == (
-        "You cancelled your request. Annual leave, Mon 3 August to Tue 4 August 2026, 2 days."
+        "You cancelled your request. Annual leave, Mon 3 to Tue 4 Aug 2026, 2 days."
     )
     assert [(reply.text.split(".")[0], reply.reply_broadcast) for reply in replies] == (
         []
@@ -82,7 +82,7 @@ def test_declining_asks_for_a_reason_that_the_requester_reads(world: World) -> N
 
     assert response.errors == {}
     assert not world.slack.has_modal(GRACE)
-    assert "*Ada Lovelace*: Annual leave, Mon 3 August to Wed 5 August 2026" in form.visible_text
+    assert "*Ada Lovelace*: Annual leave, Mon 3 to Wed 5 Aug 2026" in form.visible_text
     assert (world.request().status, world.request().decision_reason) == (
         "declined",
         "Release <week> & all",
@@ -121,7 +121,7 @@ def test_the_menu_of_a_card_shows_the_teams_calendar_of_that_week(world: World) 
 
     world.slack.click(GRACE, card, ids.CALENDAR, menu["options"][0]["value"])
 
-    calendar = world.slack.open_modal(GRACE, showing="3 August")
+    calendar = world.slack.open_modal(GRACE, showing="3 Aug")
     assert "Ada Lovelace" in calendar.visible_text
     world.click(GRACE, ids.APPROVE)
     assert "overflow" not in str(world.card(GRACE).blocks)
@@ -160,12 +160,12 @@ def test_a_change_refreshes_the_card_and_notifies_approvers(world: World) -> Non
     world.change(leave_requests.edit, request.id, {"end_date": date(2026, 8, 4)}, by=ADA)
 
     card, reply = world.slack.dm(GRACE)
-    assert "Mon 3 August to Tue 4 August 2026 · 2 days" in card.visible_text
-    assert "Updated 1 June 2026, 11:00" in card.visible_text
+    assert "Mon 3 to Tue 4 Aug 2026 · 2 days" in card.visible_text
+    assert "Updated 1 Jun 2026, 11:00" in card.visible_text
     assert len(card.buttons) == 2
     assert (reply.thread_ts, reply.reply_broadcast) == (card.ts, False)
     assert reply.text == (
-        "Ada Lovelace edited this request. It's now Mon 3 August to Tue 4 August 2026, 2 days."
+        "Ada Lovelace edited this request. It's now Mon 3 to Tue 4 Aug 2026, 2 days."
     )
     assert world.slack.dm(ADA)[-1].text.startswith("Your updated request was sent to Grace")
 
@@ -354,8 +354,8 @@ def test_a_lapsed_request_is_told_to_both_sides(world: World) -> None:
     for who in (GRACE, HEDY):
         card = world.cards(who)[0]
         assert to_decide(card) == []
-        assert "Lapsed without a decision, 19 August 2026, 13:00" in card.visible_text
+        assert "Lapsed without a decision, 19 Aug 2026, 13:00" in card.visible_text
         assert world.slack.dm(who)[-1].text == (
             "Ada Lovelace's request lapsed. Its last day was two weeks ago, and it still awaited a "
-            "decision. Annual leave, Mon 3 August to Wed 5 August 2026, 3 days."
+            "decision. Annual leave, Mon 3 to Wed 5 Aug 2026, 3 days."
         )

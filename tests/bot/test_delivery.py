@@ -281,8 +281,8 @@ def test_admins_are_notified_of_a_failing_webhook(
 
 FAILING = (
     "One of your organisation's webhooks keeps failing. https://example.com/ Every attempt "
-    "has failed since 1 June 2026, 10:00. Unless one succeeds, the webhook will be switched "
-    "off on 6 June 2026, 10:00."
+    "has failed since 1 Jun 2026, 10:00. Unless one succeeds, the webhook will be switched "
+    "off on 6 Jun 2026, 10:00."
 )
 
 
@@ -319,8 +319,8 @@ def test_requesters_are_notified_of_recalculated_days_and_the_reason(world: Worl
     a_holiday(world, FIRST_DAY)
 
     assert world.slack.dm(ADA)[-1].text == (
-        "Your leave now counts as 2 days instead of 3 days, because Mon 3 August 2026 is now "
-        "a public holiday (Market &lt;day&gt;). Annual leave, Mon 3 August to Wed 5 August "
+        "Your leave now counts as 2 days instead of 3 days, because Mon 3 Aug 2026 is now "
+        "a public holiday (Market &lt;day&gt;). Annual leave, Mon 3 to Wed 5 Aug "
         "2026, 2 days. After this: 23 days left in 2026."
     )
 

@@ -75,8 +75,8 @@ def test_the_digest_is_posted_once_at_nine_in_the_organisations_time_zone(acme: 
 
     assert (len(before), len(at_nine)) == (0, 1)
     assert [message.text for message in after] == [
-        "Out today, Tue 2 June 2026:\n"
-        "• Ada Lovelace: Annual leave, until Wed 3 June 2026\n"
+        "Out today, Tue 2 Jun 2026:\n"
+        "• Ada Lovelace: Annual leave, until Wed 3 Jun 2026\n"
         "• Eve Elsewhere: Away"
     ]
     assert acme.slack.calls("chat.update") == []
@@ -257,9 +257,9 @@ def test_a_weekly_digest_says_on_monday_who_is_out_on_which_days(world: World) -
 
     assert early == []
     assert [message.text for message in on_monday] == [
-        "Out this week, Mon 8 June to Sun 14 June 2026:\n"
+        "Out this week, Mon 8 to Sun 14 Jun 2026:\n"
         "• Ada Lovelace: Annual leave, Mon to Tue\n"
-        "• Eve Elsewhere: Away, Thu to Fri, until Thu 18 June 2026"
+        "• Eve Elsewhere: Away, Thu to Fri, until Thu 18 Jun 2026"
     ]
     assert [message.text for message in on_wednesday] == [on_monday[0].text]
     assert len(run_jobs(world, monday + timedelta(days=7))) == 2
@@ -283,7 +283,7 @@ def test_a_weekly_digest_names_half_days_in_its_language_and_is_updated(world: W
     (message,) = run_jobs(world, NINE + timedelta(days=1))
 
     assert message.text == (
-        "Diese Woche abwesend, Mo, 1. Juni bis So, 7. Juni 2026:\n"
+        "Diese Woche abwesend, Mo 1. bis So 7. Juni 2026:\n"
         "• Ada Lovelace: Annual leave, Di bis Do\n"
         "• Eve Elsewhere: Abwesend, Mi nachmittags"
     )
@@ -313,7 +313,7 @@ def test_a_departments_digest_has_only_its_people(world: World) -> None:
     (of_everyone,) = world.slack.in_channel("CEVERYONE")
 
     assert of_labs.text == (
-        "Labs &amp; &lt;Co&gt;: Out today, Tue 2 June 2026:\n• Ada Lovelace: Annual leave"
+        "Labs &amp; &lt;Co&gt;: Out today, Tue 2 Jun 2026:\n• Ada Lovelace: Annual leave"
     )
     assert "Eve Elsewhere" in of_everyone.text
 

@@ -16,7 +16,7 @@ from tests.bot.test_home import menu_of
 from tests.bot.world import ADA, EVE, GRACE, HEDY, World
 from tests.fakes.slack import View
 
-WHAT = "Sick leave, Tue 4 August 2026, 1 day"
+WHAT = "Sick leave, Tue 4 Aug 2026, 1 day"
 
 
 def on_leave(world: World, day: int = 4) -> None:
@@ -88,7 +88,7 @@ def test_a_person_on_leave_falls_ill_today(world: World) -> None:
     assert labels(ill.buttons) == ["Change", "Cancel leave"]
     (rest,) = [message for message in world.slack.dm(ADA)[:-1] if message.buttons]
     assert rest.text == (
-        "Grace Hopper approved your request. Annual leave, Mon 3 August 2026, 1 day. "
+        "Grace Hopper approved your request. Annual leave, Mon 3 Aug 2026, 1 day. "
         "After this: 23 days left in 2026."
     )
     told = f"Ada Lovelace's approved leave was interrupted. {WHAT}."
@@ -106,7 +106,7 @@ def test_leave_of_which_nothing_is_left_is_shown_as_replaced(world: World) -> No
         message.text[: len("Other leave replaced this.")] for message in world.slack.dm(ADA)
     ]
     card = world.card(GRACE).visible_text
-    assert "Replaced by other leave, 4 August 2026" in card
+    assert "Replaced by other leave, 4 Aug 2026" in card
     assert "Cancelled" not in card
 
 
@@ -116,17 +116,17 @@ def test_an_end_of_employment_gives_no_days_back(world: World) -> None:
 
     world.change(people.update, world.people[ADA].id, {"end_date": date(2026, 7, 31)})
 
-    because = "because your employment ends on Fri 31 July 2026."
+    because = "because your employment ends on Fri 31 Jul 2026."
     told = {message.text for message in world.slack.dm(ADA) if because in message.text}
     assert sorted(told) == [
-        f"Your leave was cancelled, {because} Annual leave, Mon 3 August 2026, 1 day.",
-        f"Your leave was cancelled, {because} Annual leave, Wed 5 August 2026, 1 day.",
+        f"Your leave was cancelled, {because} Annual leave, Mon 3 Aug 2026, 1 day.",
+        f"Your leave was cancelled, {because} Annual leave, Wed 5 Aug 2026, 1 day.",
         f"Your leave was cancelled, {because} {WHAT}.",
     ]
-    assert "Cancelled because employment ends, 2 August 2026" in world.card(GRACE).visible_text
+    assert "Cancelled because employment ends, 2 Aug 2026" in world.card(GRACE).visible_text
     assert (
         "Ada Lovelace's approved leave was cancelled, because their employment ends. "
-        "Annual leave, Mon 3 August 2026, 1 day."
+        "Annual leave, Mon 3 Aug 2026, 1 day."
     ) in [message.text for message in world.slack.dm(GRACE)]
 
 
@@ -136,7 +136,7 @@ def test_the_form_keeps_to_the_leave(world: World) -> None:
     answer = world.slack.submit(ADA, open_form(world), {ids.LAST_DAY: "2026-08-07"})
 
     assert answer.errors == {
-        ids.LAST_DAY: "Choose days of the leave: Mon 3 August 2026 to Wed 5 August 2026."
+        ids.LAST_DAY: "Choose days of the leave: Mon 3 Aug 2026 to Wed 5 Aug 2026."
     }
     assert approved(world) == [("annual", date(2026, 8, 3), date(2026, 8, 5), 6)]
 

@@ -120,17 +120,35 @@ def test_a_click_is_answered_in_the_clicking_users_language(world: World) -> Non
     assert "Genehmigt von Hedy Lamarr" in card.text or world.slack.dm(GRACE)[-1].text
 
 
-def test_days_with_commas_are_separated_by_semicolons() -> None:
-    days = [date(2027, 1, day) for day in (9, 10, 16)]
+def test_days_of_one_month_name_it_once() -> None:
+    first, last = date(2026, 8, 3), date(2026, 8, 7)
 
-    lists = {}
+    spans = {}
     for slack_locale in ("en-GB", "de-DE"):
         with using_locale(slack_locale):
-            lists[slack_locale] = words.few_days([words.short_day(day) for day in days])
+            spans[slack_locale] = [
+                words.span(first, last, "pm", "am"),
+                words.span(first, date(2026, 9, 4)),
+                words.span(first, date(2027, 1, 8)),
+                words.short_span(first, last),
+                words.short_span(first, date(2027, 1, 8)),
+            ]
 
-    assert lists == {
-        "en-GB": "Sat 9 January, Sun 10 January, Sat 16 January",
-        "de-DE": "Sa, 9. Januar; So, 10. Januar; Sa, 16. Januar",
+    assert spans == {
+        "en-GB": [
+            "Mon 3 from midday to Fri 7 Aug 2026 until midday",
+            "Mon 3 Aug to Fri 4 Sept 2026",
+            "Mon 3 Aug 2026 to Fri 8 Jan 2027",
+            "Mon 3 to Fri 7 Aug",
+            "Mon 3 Aug 2026 to Fri 8 Jan 2027",
+        ],
+        "de-DE": [
+            "Mo 3. ab Mittag bis Fr 7. Aug. 2026 mittags",
+            "Mo 3. Aug. bis Fr 4. Sept. 2026",
+            "Mo 3. Aug. 2026 bis Fr 8. Jan. 2027",
+            "Mo 3. bis Fr 7. Aug.",
+            "Mo 3. Aug. 2026 bis Fr 8. Jan. 2027",
+        ],
     }
 
 
@@ -155,8 +173,8 @@ def test_approvers_read_that_leave_awaits_them(
     ("locale", "month", "shown"),
     [
         ("en-GB", 1, "2026"),
-        ("en-GB", 4, "1 April 2026 to 31 March 2027"),
-        ("de-DE", 4, "1. April 2026 bis 31. März 2027"),
+        ("en-GB", 4, "1 Apr 2026 to 31 Mar 2027"),
+        ("de-DE", 4, "1. Apr. 2026 bis 31. März 2027"),
     ],
 )
 def test_a_leave_year_is_its_calendar_year_or_its_days(locale: str, month: int, shown: str) -> None:

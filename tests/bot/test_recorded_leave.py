@@ -12,7 +12,7 @@ from tests.bot.world import ADA, EVE, FIRST_DAY, GRACE, HEDY, World
 from tests.builders import a_person
 from tests.fakes.slack import Message
 
-WHAT = "Sick leave, Mon 3 August 2026, 1 day"
+WHAT = "Sick leave, Mon 3 Aug 2026, 1 day"
 BOSS = "UBOSS"
 
 

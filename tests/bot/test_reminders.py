@@ -68,9 +68,7 @@ def test_a_reminder_replies_to_the_card_with_the_pending_request(world: World) -
         message for message in world.slack.dm(GRACE) if message.text.startswith("Still waiting")
     ]
     assert (reminder.thread_ts, reminder.reply_broadcast) == (card.ts, True)
-    assert reminder.text == (
-        STILL + "Mon 3 August to Wed 5 August 2026, 3 days. Ada Lovelace is back Thu 6."
-    )
+    assert reminder.text == (STILL + "Mon 3 to Wed 5 Aug 2026, 3 days. Ada Lovelace is back Thu 6.")
     _, *shown = world.card(GRACE).visible_text.splitlines()
     assert reminder.visible_text.splitlines() == ["⏳ *Still waiting for your decision*", *shown]
 
@@ -87,8 +85,8 @@ def test_a_reminder_decides_and_shows_the_decision_as_the_card_does(world: World
     assert world.request().status == "approved"
     for who, by in ((GRACE, "you"), (HEDY, "Grace Hopper")):
         (reply,) = world.replies(world.card(who))
-        assert reply.visible_text == f"✅ *Approved by {by}, 2 June 2026, 09:00*"
-        assert "Annual leave: Mon 3 August to Wed 5 August 2026, 3 days" in reply.text
+        assert reply.visible_text == f"✅ *Approved by {by}, 2 Jun 2026, 09:00*"
+        assert "Annual leave: Mon 3 to Wed 5 Aug 2026, 3 days" in reply.text
         assert to_decide(world.card(who)) == []
         assert reply.visible_text in world.card(who).visible_text
 
@@ -190,7 +188,7 @@ def test_an_approver_of_more_than_five_requests_gets_one_summary_a_working_day(
     assert len(summaries) == 5
     assert summaries[0].text.startswith(
         "7 requests are waiting for your decision:\n"
-        "• Ada Lovelace: Annual leave, Mon 3 August 2026, 1 day\n"
+        "• Ada Lovelace: Annual leave, Mon 3 Aug 2026, 1 day\n"
     )
 
 

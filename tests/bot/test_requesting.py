@@ -63,7 +63,7 @@ def test_a_request_reaches_every_approver_and_its_owner(world: World) -> None:
     assert card.visible_text.splitlines() == [
         "⏳ *Waiting for you and Hedy Lamarr*",
         "Ada Lovelace · Annual leave",
-        "Mon 3 August to Wed 5 August 2026 · 3 days · back Thu 6",
+        "Mon 3 to Wed 5 Aug 2026 · 3 days · back Thu 6",
         "25 → 22 days left in 2026",
         "Approve",
         "Decline",
@@ -75,12 +75,12 @@ def test_a_request_reaches_every_approver_and_its_owner(world: World) -> None:
         ("Decline", "danger", world.request().id),
     ]
     assert "Note: Wedding &lt;!here&gt; &amp; party" in card.text
-    assert "Mon 3 August to Wed 5 August 2026, 3 days." in card.text
+    assert "Mon 3 to Wed 5 Aug 2026, 3 days." in card.text
     hedys = card.visible_text.replace("you and Hedy Lamarr", "you and Grace Hopper")
     assert world.card(HEDY).visible_text == hedys
     assert [message.text for message in world.slack.dm(ADA)] == [
         "Your request was sent to Grace Hopper and Hedy Lamarr for approval. "
-        "Annual leave, Mon 3 August to Wed 5 August 2026, 3 days. "
+        "Annual leave, Mon 3 to Wed 5 Aug 2026, 3 days. "
         "After this: 22 days left in 2026."
     ]
     assert world.slack.dm(EVE) == []
@@ -89,9 +89,9 @@ def test_a_request_reaches_every_approver_and_its_owner(world: World) -> None:
 @pytest.mark.parametrize(
     ("filled", "shown"),
     [
-        ({"end_half_day": "midday"}, "Mon 3 August 2026, morning · half a day"),
-        ({"start_half_day": "midday"}, "Mon 3 August 2026, afternoon · half a day"),
-        ({}, "Mon 3 August 2026 · 1 day"),
+        ({"end_half_day": "midday"}, "Mon 3 Aug 2026, morning · half a day"),
+        ({"start_half_day": "midday"}, "Mon 3 Aug 2026, afternoon · half a day"),
+        ({}, "Mon 3 Aug 2026 · 1 day"),
     ],
 )
 def test_a_single_day_may_be_halved(world: World, filled: dict[str, str], shown: str) -> None:
@@ -163,8 +163,8 @@ def test_colleagues_off_then_are_shown_without_private_types(world: World) -> No
     world.a_request()
 
     text = world.card(GRACE).visible_text
-    assert "• Hedy Lamarr: Mon 3 August 2026 (Away)" in text
-    assert "• Grace Hopper: Mon 3 August to Wed 5 August 2026 (Annual leave)" in text
+    assert "• Hedy Lamarr: Mon 3 Aug 2026 (Away)" in text
+    assert "• Grace Hopper: Mon 3 to Wed 5 Aug 2026 (Annual leave)" in text
     assert "Eve" not in text
 
 

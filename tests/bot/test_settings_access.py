@@ -98,7 +98,7 @@ def test_the_list_shows_the_time_of_a_keys_last_use(world: World) -> None:
     world.database.write_now(authentication.record_use, world.acme.id, key.id, now=world.clock())
     world.slack.close(ADA, world.slack.open_modal(ADA), is_cleared=True)
 
-    assert "Last used 1 June 2026, 10:00" in settings(world, ADA, "settings.keys").visible_text
+    assert "Last used 1 Jun 2026, 10:00" in settings(world, ADA, "settings.keys").visible_text
 
 
 @pytest.mark.parametrize(

@@ -167,10 +167,10 @@ def test_archiving_shows_its_effects_and_archives_once(world: World) -> None:
     confirmation = click(world, ADMIN, form_of(world, GRACE), "settings.people.archive")
 
     assert "Grace Hopper will be removed from Hiatus" in confirmation.visible_text
-    assert "1 request will change.\n• Grace Hopper, Mon 3 August 2026: cancelled (1 day)" in (
+    assert "1 request will change.\n• Grace Hopper, Mon 3 Aug 2026: cancelled (1 day)" in (
         confirmation.visible_text
     )
-    rerouted = "• Rae Lovelace, Mon 3 August 2026: Grace Hopper → Olive Owner and Anna Admin"
+    rerouted = "• Rae Lovelace, Mon 3 Aug 2026: Grace Hopper → Olive Owner and Anna Admin"
     assert rerouted in confirmation.visible_text
     assert "• 1 person loses their manager: Rae Lovelace" in confirmation.visible_text
     assert (

@@ -157,7 +157,7 @@ def test_saving_the_form_as_it_opened_changes_nothing(world: World) -> None:
 def test_fewer_days_from_january_are_shown_then_saved_once(world: World) -> None:
     before = remaining(world, NEXT_YEAR)
     form = editing(world, world.acme.id)
-    assert "Leave empty to change it from 1 January 2026 on." in form.visible_text
+    assert "Leave empty to change it from 1 Jan 2026 on." in form.visible_text
 
     confirmation = confirmation_of(
         world, form, {"days_per_year": "20", "effective_from": "2027-01-01"}
@@ -174,7 +174,7 @@ def test_fewer_days_from_january_are_shown_then_saved_once(world: World) -> None
     assert (of_past.half_days_per_year, of_future.half_days_per_year) == (50, 40)
     assert of_future.valid_from == NEXT_YEAR
     assert (remaining(world, date(2026, 12, 31)), remaining(world, NEXT_YEAR)) == (25, before - 5)
-    assert "changes on 1 January 2027" in world.slack.open_modal(ADMIN, "Allowances").visible_text
+    assert "changes on 1 Jan 2027" in world.slack.open_modal(ADMIN, "Allowances").visible_text
 
 
 def test_more_days_are_saved_at_once_from_the_first_day_of_the_leave_year(world: World) -> None:
@@ -258,11 +258,11 @@ def test_future_terms_are_taken_back_after_their_effects_are_shown(world: World)
     change(world, world.acme.id, {"half_days_per_year": 56}, NEXT_YEAR)
     form = editing(world, world.acme.id)
     assert "At first: 25 days a year" in form.visible_text
-    assert "From 1 January 2027: 28 days a year" in form.visible_text
+    assert "From 1 Jan 2027: 28 days a year" in form.visible_text
 
     question = click(world, ADMIN, form, f"{SCREEN}.terms.remove")
 
-    assert "From 1 January 2027: 28 days a year" in question.visible_text
+    assert "From 1 Jan 2027: 28 days a year" in question.visible_text
     assert "Ada Lovelace, 2027: 28 → 25 days left" in question.visible_text
     assert len(terms_of(world)) == 2
     first = world.slack.submit(ADMIN, question)
@@ -412,10 +412,10 @@ def test_a_leave_type_uses_another_allowance_from_a_chosen_day_on(world: World) 
     confirmation = confirmation_of(world, leave_type_form(world, annual.id), filled)
 
     shown = confirmation.visible_text
-    assert "begins on 1 January 2027 or later will use the allowance “Volunteering”." in shown
+    assert "begins on 1 Jan 2027 or later will use the allowance “Volunteering”." in shown
     assert "Ada Lovelace, Volunteering 2027: 2 → 1 day left" in shown
     confirm(world, confirmation)
-    assert "From 1 January 2027: Volunteering" in leave_type_form(world, annual.id).visible_text
+    assert "From 1 Jan 2027: Volunteering" in leave_type_form(world, annual.id).visible_text
     (annual,) = (each for each in leave_types_of(world) if each.code == "annual")
     assert [(use.valid_from, use.allowance_id) for use in annual.allowance_uses] == [
         (None, world.acme.id),
@@ -429,11 +429,11 @@ def test_a_planned_allowance_of_a_leave_type_is_taken_back_by_that_of_today(worl
     planned = {"allowance_id": None}
     world.write(leave_types.update, annual.id, planned, effective_from=NEXT_YEAR)
     form = leave_type_form(world, annual.id)
-    assert "From 1 January 2027: no allowance" in form.visible_text
+    assert "From 1 Jan 2027: no allowance" in form.visible_text
 
     assert world.submit(ADMIN, form, {"effective_from": "2027-01-01"}).errors == {}
 
-    assert "From 1 January 2027" not in leave_type_form(world, annual.id).visible_text
+    assert "From 1 Jan 2027" not in leave_type_form(world, annual.id).visible_text
 
 
 def test_a_leave_type_uses_no_other_allowance_from_a_day_of_another_century(world: World) -> None:
@@ -462,7 +462,7 @@ def test_a_leave_type_keeps_an_archived_allowance(world: World) -> None:
 
 def test_the_organisations_allowance_changes_from_a_chosen_day(world: World) -> None:
     form = settings(world, ADMIN, "settings.leave_year")
-    assert "Leave empty to change it from 1 January 2026 on." in form.visible_text
+    assert "Leave empty to change it from 1 Jan 2026 on." in form.visible_text
 
     filled = {"default_leave_allowance": "28.25", "effective_from": "2027-01-01"}
     assert world.submit(ADMIN, form, filled).errors == {}
@@ -553,7 +553,7 @@ def test_a_departments_allowance_changes_from_a_chosen_day(world: World) -> None
     (engineering,) = departments_of(world)
     listed = settings(world, ADMIN, "settings.departments")
     form = choose(world, ADMIN, listed, "settings.departments.menu", f"edit {engineering.id}")
-    assert "Leave empty to change it from 1 January 2026 on." in form.visible_text
+    assert "Leave empty to change it from 1 Jan 2026 on." in form.visible_text
 
     filled = {"default_leave_allowance": "30", "effective_from": "2027-01-01"}
     assert world.submit(ADMIN, form, filled).errors == {}

@@ -54,14 +54,11 @@ def test_a_closure_is_added_changed_and_deleted_after_a_look_at_its_effects(worl
     confirm(world, deletion)
 
     assert before == []
-    assert (
-        "Ada Lovelace, Thu 24 December from midday to Thu 31 December 2026: 3.5 days"
-        in added.visible_text
-    )
+    assert "Ada Lovelace, Thu 24 from midday to Thu 31 Dec 2026: 3.5 days" in added.visible_text
     assert (closure.name, closure.department_id) == ("Christmas", engineering)
     assert (closure.start_half_day, closure.end_half_day) == ("pm", None)
     assert closure.when_short == "skip"
-    assert "from midday to Fri 1 January 2027 · Engineering · Annual leave" in listed.visible_text
+    assert "from midday to Fri 1 Jan 2027 · Engineering · Annual leave" in listed.visible_text
     assert "Ada Lovelace: 3.5 days → 4 days" in changed.visible_text
     assert (after.department_id, after.start_half_day) == (None, None)
     assert "Everyone" in listed_after.visible_text

@@ -131,7 +131,7 @@ def test_a_duplicate_day_is_reported_at_the_day_in_the_persons_language(world: W
     )
 
     assert response.errors == {
-        "date": "Für Di, 4. August 2026 gibt es schon eine Änderung. Entferne sie zuerst."
+        "date": "Für Di 4. Aug. 2026 gibt es schon eine Änderung. Entferne sie zuerst."
     }
 
 

@@ -60,11 +60,11 @@ def test_a_decline_is_a_reply_with_its_reason_and_a_way_to_ask_again(world: Worl
 
     own = world.own_message(ADA)
     (reply,) = world.replies(own)
-    facts = "Annual leave, Mon 3 August to Wed 5 August 2026, 3 days"
+    facts = "Annual leave, Mon 3 to Wed 5 Aug 2026, 3 days"
     sentence = "Grace Hopper declined your request."
     assert own.visible_text == f"❌ *{sentence}*\n{facts}"
     assert reply.visible_text == (
-        "❌ Grace Hopper declined Mon 3 August to Wed 5 August 2026.\n"
+        "❌ Grace Hopper declined Mon 3 to Wed 5 Aug 2026.\n"
         "Reason: Release week\nAsk for other dates"
     )
     assert own.text == reply.text == f"{sentence} {facts}. Reason: Release week"
@@ -83,16 +83,13 @@ def test_replies_show_what_happened_on_which_dates_and_their_texts_all_facts(wor
     replies = world.replies(world.own_message(ADA)) + world.replies(world.card(GRACE))
     assert [reply.visible_text for reply in replies] == [
         "⏳ Your updated request was sent to Grace Hopper and Hedy Lamarr for approval. "
-        "It's now Mon 3 August to Wed 5 August 2026.",
-        "✅ Grace Hopper approved Mon 3 August to Wed 5 August 2026.",
-        "🚫 You cancelled Mon 3 August to Wed 5 August 2026.",
-        "Ada Lovelace edited this request. It's now Mon 3 August to Wed 5 August 2026, 3 days.",
-        "Ada Lovelace cancelled their approved leave. "
-        "This is about Mon 3 August to Wed 5 August 2026.",
+        "It's now Mon 3 to Wed 5 Aug 2026.",
+        "✅ Grace Hopper approved Mon 3 to Wed 5 Aug 2026.",
+        "🚫 You cancelled Mon 3 to Wed 5 Aug 2026.",
+        "Ada Lovelace edited this request. It's now Mon 3 to Wed 5 Aug 2026, 3 days.",
+        "Ada Lovelace cancelled their approved leave. This is about Mon 3 to Wed 5 Aug 2026.",
     ]
-    assert {"Mon 3 August to Wed 5 August 2026, 3 days" in reply.text for reply in replies} == {
-        True
-    }
+    assert {"Mon 3 to Wed 5 Aug 2026, 3 days" in reply.text for reply in replies} == {True}
 
 
 def test_the_last_reply_tells_the_cancellation_and_not_the_approval_before_it(
@@ -106,8 +103,8 @@ def test_the_last_reply_tells_the_cancellation_and_not_the_approval_before_it(
     world.press(ADA, ids.CANCEL, own)
 
     (reply,) = world.replies(own)
-    assert reply.visible_text == "🚫 You cancelled Mon 3 August to Wed 5 August 2026."
-    assert reply.text.startswith("You cancelled your request. Annual leave, Mon 3 August")
+    assert reply.visible_text == "🚫 You cancelled Mon 3 to Wed 5 Aug 2026."
+    assert reply.text.startswith("You cancelled your request. Annual leave, Mon 3 to")
 
 
 @pytest.mark.both_engines
@@ -232,8 +229,7 @@ def test_a_decline_that_is_reversed_offers_no_other_dates(world: World) -> None:
     assert earlier.ts == stale.ts
     assert earlier.visible_text == "Grace Hopper changed this decision. See the message below."
     assert news.visible_text == (
-        "✅ Grace Hopper changed the decision: Mon 3 August from midday to Wed 5 August 2026 is "
-        "now approved."
+        "✅ Grace Hopper changed the decision: Mon 3 from midday to Wed 5 Aug 2026 is now approved."
     )
     assert earlier.buttons == news.buttons == []
 
@@ -319,4 +315,4 @@ def test_the_text_of_every_message_has_person_type_and_dates(world: World) -> No
     assert all(
         re.search("Ada Lovelace|[Yy]our (updated )?request", message["text"]) for message in posted
     )
-    assert all(re.search(r"\d{1,2} (June|August) 2026", message["text"]) for message in posted)
+    assert all(re.search(r"\d{1,2} (Jun|Aug) 2026", message["text"]) for message in posted)

@@ -87,7 +87,7 @@ def test_a_typed_claim_is_shown_sent_and_approved_on_every_card(world: World) ->
         "Ada Lovelace · Time in lieu",
         "Sat 30 May 2026 · 1 day",
         "Adds to Lieu",
-        "Expires after Sun 30 August 2026",
+        "Expires after Sun 30 Aug 2026",
         "Reason: Release & more",
         "Waiting for you and Hedy Lamarr",
     ):
@@ -96,10 +96,10 @@ def test_a_typed_claim_is_shown_sent_and_approved_on_every_card(world: World) ->
     for who in (GRACE, HEDY):
         (card,) = world.cards(who)
         assert decides(card) == []
-        assert "Approved by Grace Hopper, 1 June 2026, 10:00" in card.visible_text
+        assert "Approved by Grace Hopper, 1 Jun 2026, 10:00" in card.visible_text
     assert world.slack.dm(ADA)[-1].text == (
         "Grace Hopper approved your time in lieu. Lieu, Sat 30 May 2026, 1 day. "
-        "Expires after Sun 30 August 2026. Reason: Release &amp; more"
+        "Expires after Sun 30 Aug 2026. Reason: Release &amp; more"
     )
     assert world.own_message(ADA).buttons == []
     assert credits_of(world)[0].status == "approved"

@@ -69,11 +69,11 @@ def test_approvers_are_told_of_sick_leave_and_asked_nothing(world: World) -> Non
         told = only(world, who)
         assert told.visible_text == (
             "*Ada Lovelace is on sick leave today.* Nothing to approve.\n"
-            "Sick leave, Mon 1 June 2026, 1 day"
+            "Sick leave, Mon 1 Jun 2026, 1 day"
         )
         assert told.text == (
             "Ada Lovelace is on sick leave today. Nothing to approve. "
-            "Sick leave, Mon 1 June 2026, 1 day."
+            "Sick leave, Mon 1 Jun 2026, 1 day."
         )
         assert told.buttons == []
     assert world.slack.dm(EVE) == []
@@ -85,7 +85,7 @@ def test_the_person_reads_who_knows_and_what_colleagues_see(world: World) -> Non
     own = only(world, ADA)
     assert own.text == (
         "Get well soon. Grace Hopper and Hedy Lamarr know; colleagues see “Away”. "
-        "Sick leave, Mon 1 June 2026, 1 day."
+        "Sick leave, Mon 1 Jun 2026, 1 day."
     )
     assert labels(own) == ["Still sick tomorrow", "Change", "Cancel leave"]
 
@@ -101,7 +101,7 @@ def test_other_leave_without_approval_is_booked(world: World) -> None:
     )
     assert labels(only(world, ADA)) == ["Change", "Cancel leave"]
     assert only(world, GRACE).text.startswith(
-        "Ada Lovelace is off from Mon 8 June until Tue 9 June: Training. Nothing to approve."
+        "Ada Lovelace is off from Mon 8 Jun until Tue 9 Jun: Training. Nothing to approve."
     )
 
 
@@ -130,14 +130,14 @@ def test_people_who_were_to_be_covered_choose_another_cover(world: World) -> Non
     (told,) = world.slack.dm(BOB)[theirs:]
     # Bob is no approver of Ada's.
     assert told.visible_text == (
-        "*Ada Lovelace is away today.*\nMon 1 June 2026\n"
-        "They were to cover for you: Mon 1 June to Wed 3 June 2026.\nChoose another cover"
+        "*Ada Lovelace is away today.*\nMon 1 Jun 2026\n"
+        "They were to cover for you: Mon 1 to Wed 3 Jun 2026.\nChoose another cover"
     )
     assert "ick" not in str(told.blocks) + told.text
     (told_manager,) = world.slack.dm(EVE)[managers:]
     assert told_manager.visible_text == (
-        "*Ada Lovelace is away today.*\nMon 1 June 2026\n"
-        "They were to cover for Bob Builder: Mon 1 June to Wed 3 June 2026."
+        "*Ada Lovelace is away today.*\nMon 1 Jun 2026\n"
+        "They were to cover for Bob Builder: Mon 1 to Wed 3 Jun 2026."
     )
     assert told_manager.buttons == []
     assert "They were to cover for Bob Builder" in world.slack.dm(GRACE)[-1].visible_text
@@ -154,7 +154,7 @@ def test_people_who_were_to_be_covered_choose_another_cover(world: World) -> Non
 
     updated = [message for message in world.slack.dm(BOB) if message.ts == told.ts]
     assert [message.visible_text for message in updated] == [
-        "*Ada Lovelace is away today.*\nMon 1 June 2026"
+        "*Ada Lovelace is away today.*\nMon 1 Jun 2026"
     ]
 
 
@@ -183,10 +183,10 @@ def test_one_person_gets_one_message_for_all_reasons(world: World) -> None:
     (told,) = world.slack.dm(GRACE)[before:]
     assert told.visible_text.splitlines() == [
         "*Ada Lovelace is on sick leave today.* Nothing to approve.",
-        "Sick leave, Mon 1 June 2026, 1 day",
-        "They were to cover for you: Mon 1 June to Wed 3 June 2026.",
+        "Sick leave, Mon 1 Jun 2026, 1 day",
+        "They were to cover for you: Mon 1 to Wed 3 Jun 2026.",
         "Choose another cover",
-        "They were to cover for Hedy Lamarr: Mon 1 June to Wed 3 June 2026.",
+        "They were to cover for Hedy Lamarr: Mon 1 to Wed 3 Jun 2026.",
     ]
 
 
@@ -201,7 +201,7 @@ def test_covered_leave_on_other_days_is_no_news(world: World) -> None:
 
     world.change(leave_requests.edit, world.request().id, {"end_date": date(2026, 6, 2)}, by=ADA)
     (told,) = world.slack.dm(BOB)[before:]
-    assert told.visible_text.startswith("*Ada Lovelace is away until Tue 2 June.*")
+    assert told.visible_text.startswith("*Ada Lovelace is away until Tue 2 Jun.*")
 
 
 def test_the_message_follows_changes_and_the_cancellation(world: World) -> None:
@@ -210,15 +210,15 @@ def test_the_message_follows_changes_and_the_cancellation(world: World) -> None:
 
     world.change(leave_requests.edit, request.id, {"end_date": date(2026, 6, 3)}, by=ADA)
     assert only(world, GRACE).visible_text == (
-        "*Ada Lovelace is on sick leave until Wed 3 June.* Nothing to approve.\n"
-        "Sick leave, Mon 1 June to Wed 3 June 2026, 3 days"
+        "*Ada Lovelace is on sick leave until Wed 3 Jun.* Nothing to approve.\n"
+        "Sick leave, Mon 1 to Wed 3 Jun 2026, 3 days"
     )
 
     world.change(leave_requests.cancel, request.id, by=ADA)
     assert only(world, GRACE).ts == sent.ts
     assert only(world, GRACE).visible_text == (
-        "*Ada Lovelace's absence until Wed 3 June was cancelled.*\n"
-        "Sick leave, Mon 1 June to Wed 3 June 2026, 3 days"
+        "*Ada Lovelace's absence until Wed 3 Jun was cancelled.*\n"
+        "Sick leave, Mon 1 to Wed 3 Jun 2026, 3 days"
     )
 
 
@@ -299,17 +299,17 @@ def test_still_sick_tomorrow_extends_the_leave_and_all_messages(world: World) ->
     assert (world.request().id, world.request().end_date) == (request.id, date(2026, 6, 2))
     assert only(world, ADA).text == (
         "Get well soon. Grace Hopper and Hedy Lamarr know; colleagues see “Away”. "
-        "Sick leave, Mon 1 June to Tue 2 June 2026, 2 days."
+        "Sick leave, Mon 1 to Tue 2 Jun 2026, 2 days."
     )
-    assert labels(only(world, ADA))[0] == "Still sick on Wed 3 June"
-    assert only(world, GRACE).text.startswith("Ada Lovelace is on sick leave until Tue 2 June.")
+    assert labels(only(world, ADA))[0] == "Still sick on Wed 3 Jun"
+    assert only(world, GRACE).text.startswith("Ada Lovelace is on sick leave until Tue 2 Jun.")
 
     world.slack.click(ADA, stale, ids.STILL_SICK, force=True)
     world.settled()
 
     assert world.request().end_date == date(2026, 6, 2)
     assert world.ephemerals(ADA) == [
-        "Nothing changed: this leave ends on Tue 2 June 2026. “Change” sets another day."
+        "Nothing changed: this leave ends on Tue 2 Jun 2026. “Change” sets another day."
     ]
 
 
@@ -346,7 +346,7 @@ def test_a_late_click_extends_the_leave_through_today(
     assert world.ephemerals(ADA) == (
         []
         if end_date
-        else ["Nothing changed: this leave ends on Mon 1 June 2026. “Change” sets another day."]
+        else ["Nothing changed: this leave ends on Mon 1 Jun 2026. “Change” sets another day."]
     )
 
 
@@ -355,4 +355,4 @@ def test_the_button_names_the_next_working_day(world: World) -> None:
 
     sick(world, start_date="2026-06-05", end_date="2026-06-05")
 
-    assert labels(only(world, ADA))[0] == "Still sick on Mon 8 June"
+    assert labels(only(world, ADA))[0] == "Still sick on Mon 8 Jun"

@@ -32,9 +32,7 @@ def test_a_question_is_answered_and_offers_no_request(world: World, text: str) -
 
 def test_a_request_in_the_form_of_a_question_is_offered_with_its_half(world: World) -> None:
     message = replied(world, ADA, "can I take friday afternoon off?")
-    assert message.text == (
-        "I read: Fri 5 June 2026, afternoon. Do you want to request this leave?"
-    )
+    assert message.text == ("I read: Fri 5 Jun 2026, afternoon. Do you want to request this leave?")
 
     world.click(ADA, ids.OPEN_UNDERSTOOD, message)
 

@@ -47,18 +47,18 @@ def test_out_lists_the_team_first_and_hides_private_types(world: World) -> None:
     approved(world, HEDY, start_date=friday, end_date=friday)
 
     assert reply(world, "out").visible_text == (
-        "On your team, off today, Mon 1 June:\n"
-        "• Grace Hopper: Mon 1 June to Fri 5 June 2026 (Annual leave)\n"
-        "Others off today, Mon 1 June:\n"
-        "• Eve Elsewhere: Mon 1 June 2026 (Away)"
+        "On your team, off today, Mon 1 Jun:\n"
+        "• Grace Hopper: Mon 1 to Fri 5 Jun 2026 (Annual leave)\n"
+        "Others off today, Mon 1 Jun:\n"
+        "• Eve Elsewhere: Mon 1 Jun 2026 (Away)"
     )
-    assert "• Hedy Lamarr: Fri 5 June 2026 (Annual leave)" in reply(world, "out week").text
+    assert "• Hedy Lamarr: Fri 5 Jun 2026 (Annual leave)" in reply(world, "out week").text
     assert "Hedy" not in reply(world, "out today").text
 
 
 def test_out_reports_a_day_without_absences(world: World) -> None:
-    assert reply(world, "out").text == "No one is off today, Mon 1 June."
-    assert reply(world, "OUT  this week").text == ("No one is off from today until Sun 7 June.")
+    assert reply(world, "out").text == "No one is off today, Mon 1 Jun."
+    assert reply(world, "OUT  this week").text == ("No one is off from today until Sun 7 Jun.")
 
 
 def test_mine_lists_the_senders_leave(world: World) -> None:
@@ -69,8 +69,8 @@ def test_mine_lists_the_senders_leave(world: World) -> None:
 
     assert reply(world, "mine").text == (
         "Your leave:\n"
-        "• Mon 6 July 2026, 1 day, Annual leave: approved\n"
-        "• Mon 3 August to Wed 5 August 2026, 3 days, Annual leave: awaiting approval"
+        "• Mon 6 Jul 2026, 1 day, Annual leave: approved\n"
+        "• Mon 3 to Wed 5 Aug 2026, 3 days, Annual leave: awaiting approval"
     )
 
 
@@ -84,7 +84,7 @@ def test_cancel_lists_leave_with_buttons_and_refreshes_the_list(world: World) ->
     world.settled()
     (remaining,) = [message for message in world.slack.ephemerals if message.ts == listed.ts]
 
-    assert july.element["confirm"]["text"]["text"] == "Mon 6 July 2026, 1 day, Annual leave"
+    assert july.element["confirm"]["text"]["text"] == "Mon 6 Jul 2026, 1 day, Annual leave"
     assert world.audited("leave_request.cancelled") == 1
     assert remaining.visible_text.startswith("Cancelled. Leave you can cancel:")
     assert [button.value for button in remaining.buttons] == [july.value]
@@ -138,7 +138,7 @@ def test_at_weekends_the_week_lasts_until_the_sunday_after(world: World, day: in
 
     listing = reply(world, "out week").visible_text
 
-    assert f"until {'Sun 14 June' if day > 5 else 'Sun 7 June'}" in listing
+    assert f"until {'Sun 14 Jun' if day > 5 else 'Sun 7 Jun'}" in listing
     shown = [f"Sunday{number}" in listing for number in range(3)]
     assert shown == [True, day > 5, False]
 

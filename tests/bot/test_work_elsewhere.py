@@ -36,14 +36,14 @@ def test_who_is_out_names_people_at_work_elsewhere_on_a_line_of_their_own(world:
 
     shown = answer(world, HEDY, "out")
     assert shown.text == (
-        "No one is off today, Mon 1 June.\n"
+        "No one is off today, Mon 1 Jun.\n"
         "Working elsewhere: Ada Lovelace (Home office) and "
-        "Grace Hopper (Home office, Mon 1 June 2026, afternoon)"
+        "Grace Hopper (Home office, Mon 1 Jun 2026, afternoon)"
     )
 
     approved_leave(world.database, world.acme, world.people[HEDY], TODAY, code="sick")
     shown = answer(world, ADA, "out")
-    assert "Hedy Lamarr: Mon 1 June 2026 (Away)" in shown.text
+    assert "Hedy Lamarr: Mon 1 Jun 2026 (Away)" in shown.text
     assert "\nWorking elsewhere: You (Home office) and Grace Hopper" in shown.text
     assert "Home office" not in shown.text.partition("Working elsewhere")[0]
 
@@ -53,7 +53,7 @@ def test_days_are_named_where_only_some_of_the_asked_days_are_elsewhere(world: W
     at_home(world, ADA, TOMORROW)
 
     assert answer(world, ADA, "out week").text.endswith(
-        "Working elsewhere: You (Home office, Tue 2 June 2026)"
+        "Working elsewhere: You (Home office, Tue 2 Jun 2026)"
     )
     assert answer(world, ADA, "out tomorrow").text.endswith("Working elsewhere: You (Home office)")
 
@@ -90,7 +90,7 @@ def test_private_types_of_people_at_work_elsewhere_stay_private(world: World) ->
     assert answer(world, HEDY, "out").text.endswith("Working elsewhere: Ada Lovelace")
     calendar = answer(world, HEDY, "calendar everyone")
     assert "◊ Working elsewhere" in calendar.visible_text
-    assert "Ada Lovelace: Mon 1 June 2026 (Working elsewhere)" in calendar.text
+    assert "Ada Lovelace: Mon 1 Jun 2026 (Working elsewhere)" in calendar.text
     assert "Rehab" not in calendar.text + calendar.visible_text
     world.deliver()
     assert "Ada Lovelace is working elsewhere today: Rehab." in world.slack.dm(GRACE)[-1].text
@@ -105,8 +105,8 @@ def test_the_calendar_marks_work_elsewhere_with_a_small_letter(world: World) -> 
     shown = answer(world, HEDY, "calendar")
 
     assert "h Home office, working" in shown.visible_text
-    assert "Ada Lovelace: Mon 1 June 2026 (Home office, working)" in shown.text
-    assert "Grace Hopper: Mon 1 June 2026 (Annual leave)" in shown.text
+    assert "Ada Lovelace: Mon 1 Jun 2026 (Home office, working)" in shown.text
+    assert "Grace Hopper: Mon 1 Jun 2026 (Annual leave)" in shown.text
 
 
 def test_approvers_are_told_that_a_person_works_elsewhere_not_that_they_are_off(
@@ -118,13 +118,13 @@ def test_approvers_are_told_that_a_person_works_elsewhere_not_that_they_are_off(
 
     told = world.slack.dm(GRACE)[-1]
     assert told.text.startswith(
-        "Ada Lovelace is working elsewhere on Tue 2 June: Home office. Nothing to approve."
+        "Ada Lovelace is working elsewhere on Tue 2 Jun: Home office. Nothing to approve."
     )
 
     world.write(leave_requests.cancel, request.id, by=ADA)
     world.deliver()
     assert world.slack.dm(GRACE)[-1].text.startswith(
-        "Ada Lovelace is no longer working elsewhere on Tue 2 June."
+        "Ada Lovelace is no longer working elsewhere on Tue 2 Jun."
     )
 
 
