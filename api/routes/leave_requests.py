@@ -128,6 +128,10 @@ class ListOfLeaveRequests(Paged):
     ] = None
     leave_type_id: Annotated[Uuid | None, Field(description="Only leave of this type.")] = None
     department_id: Annotated[Uuid | None, Field(description="The requester's department.")] = None
+    closure_id: Annotated[
+        Uuid | None,
+        Field(description="Only leave that this closure booked; it may be deleted meanwhile."),
+    ] = None
     first_day: Annotated[
         Day | None, Field(alias="from", description="Leave that ends on this day or later.")
     ] = None
@@ -166,6 +170,7 @@ def page(
         user_id=query.user_id,
         leave_type_id=query.leave_type_id,
         department_id=query.department_id,
+        closure_id=query.closure_id,
         first_day=query.first_day,
         last_day=query.last_day,
         sort=query.sort,

@@ -69,6 +69,7 @@ _LIMITS: Final = Resource(
         "is_active": fields.boolean,
     },
     actions=("absence_limit.created", "absence_limit.updated", "absence_limit.deleted"),
+    audited_as={"first_day": "from", "last_day": "to"},
 )
 _DEFAULTS: Final[Mapping[str, Any]] = {
     "department_id": None,

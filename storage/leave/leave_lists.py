@@ -32,6 +32,7 @@ class Filters(TypedDict, total=False):
     user_id: str | None
     leave_type_id: str | None
     department_id: str | None
+    closure_id: str | None
     first_day: date | None
     last_day: date | None
     sort: Sort
@@ -59,12 +60,14 @@ def filtered(
     _check_user(tx, user_id, by)
     leave_type_id, department_id = filters.get("leave_type_id"), filters.get("department_id")
     _check_filters(tx, leave_type_id, department_id, by)
+    # A closure may be deleted, and its past leave still be listed.
+    closure_id = filters.get("closure_id")
     status, sort = filters.get("status"), filters.get("sort", "-created_at")
     first_day, last_day = filters.get("first_day"), filters.get("last_day")
     from_, to = _text(first_day), _text(last_day)
     bound_to = (
         *("leave_requests", by.organisation_id, sort),
-        *(status, user_id, leave_type_id, department_id, from_, to),
+        *(status, user_id, leave_type_id, department_id, closure_id, from_, to),
     )
     request_rows = tx.all(
         _filtered,
@@ -73,6 +76,7 @@ def filtered(
         user_id=user_id,
         leave_type_id=leave_type_id,
         department_id=department_id,
+        closure_id=closure_id,
         first_day=from_,
         last_day=to,
         starts_from=_text(first_day and counted_days.earliest_start(first_day)),
@@ -227,6 +231,7 @@ def _filtered(
     user_id: Param[str] | None,
     leave_type_id: Param[str] | None,
     department_id: Param[str] | None,
+    closure_id: Param[str] | None,
     first_day: Param[str] | None,
     last_day: Param[str] | None,
     starts_from: Param[str] | None,
@@ -245,6 +250,7 @@ def _filtered(
         (user_id, leave.user_id == user_id),
         (leave_type_id, leave.leave_type_id == leave_type_id),
         (department_id, leave.user_id.in_(members)),
+        (closure_id, leave.closure_id == closure_id),
         (first_day, leave.end_date >= first_day),
         (starts_from, leave.start_date >= starts_from),
         (last_day, leave.start_date <= last_day),

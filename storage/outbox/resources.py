@@ -8,7 +8,7 @@ and uniqueness hold.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 from typing import Any, Generic, TypeVar
@@ -37,7 +37,8 @@ class Resource(Generic[T]):
     ``name`` is the thing's in errors and, with underscores, in the audit trail. ``value`` makes it
     of a row. ``checks`` are those of the fields that admins set. ``actions`` are the
     audit actions of a new one, of a change and of a removal. ``read_by`` is the lowest role that
-    sees them; admins change them.
+    sees them; admins change them. ``audited_as`` has the names of fields in the audit trail that
+    differ, as the API has them.
     """
 
     name: str
@@ -46,6 +47,7 @@ class Resource(Generic[T]):
     checks: Mapping[str, fields.Check]
     actions: tuple[AuditAction, AuditAction, AuditAction]
     read_by: Role = "admin"
+    audited_as: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def subject_type(self) -> str:
@@ -148,17 +150,18 @@ def _record(
     now: datetime,
 ) -> None:
     if before is None or after is None or _audited(resource, before) != _audited(resource, after):
-        audit.record_value(
+        audit.record_shown(
             tx,
             resource.actions[action],
             resource.subject_type,
             before,
             after,
-            resource.checks,
+            partial(_audited, resource),
             by=by,
             now=now,
         )
 
 
-def _audited(resource: Resource[T], value: T) -> list[object]:
-    return [getattr(value, name) for name in resource.checks]
+def _audited(resource: Resource[T], value: T) -> dict[str, object]:
+    names = resource.audited_as
+    return {names.get(name, name): getattr(value, name) for name in resource.checks}

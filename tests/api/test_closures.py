@@ -100,7 +100,13 @@ def test_leave_of_a_closure_is_marked_and_cannot_be_changed(
         client.patch(path, key, json={"end_date": "2026-12-30"}),
     ]
     cancelled = client.post(f"{path}/cancel", key)
+    listed, others = (
+        client.get(f"/api/v1/leave-requests?user_id={ada.id}&closure_id={each}", key).json()["data"]
+        for each in (closure["id"], ada.id)
+    )
 
+    assert [each["id"] for each in listed] == [leave["id"]]
+    assert others == []
     assert (leave["closure_id"], leave["status"]) == (closure["id"], "approved")
     assert leave["total_days"] == 4
     assert [(answer.status_code, answer.json()["code"]) for answer in answers] == [

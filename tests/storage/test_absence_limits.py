@@ -13,7 +13,15 @@ from storage.base.errors import InsufficientRole, InvalidInput
 from storage.base.leave_values import AbsenceLimit
 from storage.db.database import Database
 from storage.db.pages import PageOf
-from tests.builders import NOW, Acme, a_department, a_person, an_organisation, caller_for
+from tests.builders import (
+    NOW,
+    Acme,
+    a_department,
+    a_person,
+    an_organisation,
+    audit_entries,
+    caller_for,
+)
 
 UNKNOWN = "0197c2a4-7c1e-7d34-9f52-3a8a1c0f7b11"
 
@@ -85,6 +93,18 @@ def test_impossible_fields_are_refused(
         (error,) = refused.value.errors
         assert (error.pointer, error.code) == (pointer, code)
     assert acme.read(absence_limits.get, limit.id) == limit
+
+
+def test_the_audit_trail_has_the_dates_as_the_api_names_them(
+    database: Database, acme: Acme
+) -> None:
+    limit = limited(acme, first_day=date(2026, 12, 1))
+
+    acme.write(absence_limits.update, limit.id, {"last_day": date(2026, 12, 2)})
+
+    updated, created = audit_entries(database, acme.caller, subject_id=limit.id)
+    assert created.changes["from"] == {"before": None, "after": "2026-12-01"}
+    assert updated.changes == {"to": {"before": None, "after": "2026-12-02"}}
 
 
 def test_a_limit_is_for_a_department_or_for_people(database: Database, acme: Acme) -> None:
