@@ -119,6 +119,67 @@ _GERMAN: Final = {
         "Diese Seite wurde sehr oft geöffnet. Warte ein paar Minuten und lade sie dann neu."
     ),
 }
+_FRENCH: Final = {
+    "lang": "fr",
+    "away": "Absence",
+    "elsewhere": "Travail ailleurs",
+    "working": "au travail",
+    "pending": "en attente",
+    "morning": "matin",
+    "afternoon": "après-midi",
+    "public_holiday": "Jour férié",
+    "today": "aujourd'hui",
+    "team": "Mon équipe",
+    "org": "Tout le monde",
+    "you": "vous",
+    "title": "Qui est absent\N{NO-BREAK SPACE}?",
+    "person": "Personne",
+    "months": "Mois",
+    "previous": "Mois précédent",
+    "next": "Mois suivant",
+    "current": "Ce mois-ci",
+    "people": "Personnes",
+    "department": "Service",
+    "all_departments": "Tous les services",
+    "show": "Afficher",
+    "legend": "Légende",
+    "non_working": "Non travaillé",
+    "your_pending": "Votre demande en attente",
+    "empty": "Il n'y a personne à afficher ici.",
+    "pages": "Pages",
+    "page": "Page {page} sur {pages}",
+    "previous_page": "Page précédente",
+    "next_page": "Page suivante",
+    "as_svg": "En image (SVG)",
+    "as_png": "En image (PNG)",
+    "secret": (
+        "Toute personne qui a ce lien peut voir cette page. Pour y mettre fin, renouvelez ou "
+        "retirez le lien dans Slack."
+    ),
+    "bad_link_title": "Ce lien ne fonctionne pas",
+    "bad_link_cure": (
+        "Il a peut-être été renouvelé ou retiré, ou il en manque une partie. Demandez-en un "
+        "nouveau à la personne qui vous l'a donné. Pour le vôtre, ouvrez Hiatus dans Slack, allez "
+        "dans l'onglet Accueil et choisissez «\N{NO-BREAK SPACE}Flux de calendrier et planning "
+        "mural\N{NO-BREAK SPACE}»."
+    ),
+    "bad_month_title": "Ce mois ne peut pas être affiché",
+    "bad_month_cure": "Le planning va de 12 mois en arrière à 24 mois en avant.",
+    "bad_department_title": "Ce service ne peut pas être affiché",
+    "bad_department_cure": (
+        "Il a peut-être été retiré. Allez au mois en cours, puis choisissez-en un autre."
+    ),
+    "bad_query_title": "Cette page n'existe pas",
+    "bad_query_cure": (
+        "Une partie de l'adresse est fausse. Allez au mois en cours et continuez à partir de là."
+    ),
+    "unavailable_title": "Hiatus n'est pas disponible pour le moment",
+    "unavailable_cure": "Cette page se recharge toute seule dans une minute.",
+    "too_many_title": "Trop de visites",
+    "too_many_cure": (
+        "Cette page a été ouverte très souvent. Attendez quelques minutes, puis rechargez-la."
+    ),
+}
 # The leave types that Hiatus brings, by the names that they have at first.
 TYPE_NAMES: Final[Mapping[str, Mapping[str, str]]] = MappingProxyType(
     {
@@ -146,4 +207,6 @@ TYPE_NAMES: Final[Mapping[str, Mapping[str, str]]] = MappingProxyType(
     }
 )
 # English comes first: it is for everyone whose language is missing.
-TEXTS: Final[Mapping[str, Mapping[str, str]]] = MappingProxyType({"en": _ENGLISH, "de": _GERMAN})
+TEXTS: Final[Mapping[str, Mapping[str, str]]] = MappingProxyType(
+    {"en": _ENGLISH, "de": _GERMAN, "fr": _FRENCH}
+)

@@ -156,8 +156,10 @@ def amount(half_days: Amount) -> str:
 
 
 def plural_number(half_days: Amount) -> int:
-    """The number whose plural form days take: 2 for 0.5 and 1.5 days."""
-    return half_days // 2 if half_days % 2 == 0 else 2
+    """The number whose plural form days take: for 1.5 days 2, and in French 1."""
+    if half_days % 2 == 0:
+        return half_days // 2
+    return 1 if language.locale().plural_form(float(half_days / 2)) == "one" else 2
 
 
 def holiday(name: str, country_code: str | None, day: date) -> str:

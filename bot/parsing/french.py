@@ -151,8 +151,9 @@ def french() -> Words:
             *("hors du bureau", "en mon absence", "(?:une|ma) demande de"),
         ),
         rewrites={
-            # "l'après-midi d'aujourd'hui", "j'étais".
-            r"[ldjmnscqt]'(\S+)": r"\1",
+            # "l'après-midi d'aujourd'hui", "j'étais"; "jour de l'an" is a name.
+            r"[djmnsct]'(\S+)": r"\1",
+            r"l'(apr[èe]s\S*|aprem|absence|arr[êe]t|autre)": r"\1",
             r"ce matin": "aujourd'hui matin",
             r"cet? (apr[èe]s[- ]midi|apr[èe]m)": r"aujourd'hui \1",
             r"[àa] la mer": "",
@@ -183,16 +184,16 @@ def french() -> Words:
         holiday_names={
             **dict.fromkeys(("veille de noël", "réveillon de noël"), "24 december"),
             **dict.fromkeys(("noël", "jour de noël"), "25 december"),
-            **dict.fromkeys(("saint-sylvestre", "veille du jour de an"), "31 december"),
-            **dict.fromkeys(("nouvel an", "jour de an"), "1 january"),
+            **dict.fromkeys(("saint-sylvestre", "veille du jour de l'an"), "31 december"),
+            **dict.fromkeys(("nouvel an", "jour de l'an"), "1 january"),
             **dict.fromkeys(("fête du travail", "premier mai"), "1 may"),
             "assomption": "15 august",
             "toussaint": "1 november",
             "armistice": "11 november",
             "vendredi saint": "good friday",
             "lundi de pâques": "easter monday",
-            **dict.fromkeys(("ascension", "jeudi de ascension"), "ascension day"),
-            "lundi de pentecôte": "whit monday",
+            **dict.fromkeys(("ascension", "l'ascension", "jeudi de l'ascension"), "ascension day"),
+            "lundi de pentecôte": "pentecost monday",
             "fête nationale": "national day",
         },
     )

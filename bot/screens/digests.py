@@ -31,6 +31,7 @@ _SHORT: Final = {"daily": gettext_noop("Daily"), "weekly": gettext_noop("Weekly"
 _LANGUAGES: Final = (
     Option(label="English", value="en"),
     Option(label="Deutsch", value="de"),
+    Option(label="Français", value="fr"),
 )
 
 

@@ -70,7 +70,29 @@ _SHARED_NAMES: Final[Mapping[str, Mapping[str, tuple[str, tuple[int, int] | None
         "Reformation Day": ("Reformationstag", None),
         "Saint Stephen's Day": ("Stephanstag", None),
         "Second Day of Christmas": ("Zweiter Weihnachtstag", None),
-    }
+    },
+    "fr": {
+        "All Saints' Day": ("Toussaint", None),
+        "Ascension Day": ("Ascension", None),
+        "Assumption Day": ("Assomption", None),
+        "Christmas Day": ("Noël", (12, 25)),
+        "Christmas Eve": ("Veille de Noël", (12, 24)),
+        "Christmas Eve (from 1pm)": ("Veille de Noël (à partir de 13 h)", (12, 24)),
+        "Corpus Christi": ("Fête-Dieu", None),
+        "Easter Monday": ("Lundi de Pâques", None),
+        "Epiphany": ("Épiphanie", (1, 6)),
+        "Good Friday": ("Vendredi saint", None),
+        "Immaculate Conception": ("Immaculée Conception", None),
+        "Labor Day": ("Fête du Travail", (5, 1)),
+        "Midsummer Eve": ("Veille de la Saint-Jean", None),
+        "New Year's Day": ("Jour de l'an", None),
+        "New Year's Eve": ("Saint-Sylvestre", (12, 31)),
+        "New Year's Eve (from 1pm)": ("Saint-Sylvestre (à partir de 13 h)", (12, 31)),
+        "Pentecost Monday": ("Lundi de Pentecôte", None),
+        "Reformation Day": ("Fête de la Réformation", None),
+        "Saint Stephen's Day": ("Saint-Étienne", None),
+        "Second Day of Christmas": ("Lendemain de Noël", None),
+    },
 }
 
 _ENGLISH_REGIONS_FILE: Final = Path(__file__).with_name("english_regions.txt")

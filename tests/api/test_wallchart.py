@@ -20,6 +20,7 @@ import pytest
 from api.service import app
 from api.wallchart import rasteriser
 from api.wallchart.chart import ink_on
+from api.wallchart.wallchart_texts import TEXTS
 from storage.admin import people, people_status
 from storage.base.monitoring import REGISTRY
 from storage.base.values import User
@@ -368,14 +369,27 @@ def test_headers_keep_the_page_private(office: Office) -> None:
     assert page.headers["X-Robots-Tag"] == "noindex"
 
 
-def test_the_language_of_the_browser(office: Office) -> None:
-    page = office.get(headers={"Accept-Language": "de-AT,en;q=0.5"})
+@pytest.mark.parametrize(
+    ("language", "title", "away"),
+    [
+        ("de", "Wer ist nicht da?", "Abwesend"),
+        ("fr", "Qui est absent\N{NO-BREAK SPACE}?", "Absence"),
+    ],
+)
+def test_the_language_of_the_browser(office: Office, language: str, title: str, away: str) -> None:
+    page = office.get(headers={"Accept-Language": f"{language}-CH,en;q=0.5"})
 
-    assert '<html lang="de">' in page.text
-    assert "Wer ist nicht da?" in page.text
-    assert "Abwesend" in page.text
-    assert page.headers["Content-Language"] == "de"
+    assert f'<html lang="{language}">' in page.text
+    assert title in page.text
+    assert away in page.text
+    assert page.headers["Content-Language"] == language
     assert "Accept-Language" in page.headers["Vary"]
+
+
+def test_the_wallchart_has_the_same_words_in_every_language() -> None:
+    assert {language: words.keys() for language, words in TEXTS.items()} == dict.fromkeys(
+        TEXTS, TEXTS["en"].keys()
+    )
 
 
 def test_public_holidays_have_the_names_of_the_persons_country_in_the_language_of_the_browser(

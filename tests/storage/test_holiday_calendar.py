@@ -382,3 +382,17 @@ def test_days_of_other_categories_have_german_names(
     code: str, day: date, name: str, german: str
 ) -> None:
     assert holiday_calendar.translated(name, code, day, "de") == german
+
+
+@pytest.mark.parametrize(
+    ("code", "day", "name", "french"),
+    [
+        ("FR", date(2027, 5, 17), "Pentecost Monday", "Lundi de Pentecôte"),
+        ("SE", date(2026, 12, 24), "Christmas Eve", "Veille de Noël"),
+        ("DE", date(2026, 4, 3), "Good Friday", "Vendredi saint"),
+    ],
+)
+def test_french_readers_know_holidays_of_countries_with_and_without_french_names(
+    code: str, day: date, name: str, french: str
+) -> None:
+    assert holiday_calendar.translated(name, code, day, "fr") == french
