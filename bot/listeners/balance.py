@@ -39,7 +39,7 @@ _YEARS: Final[Mapping[str, int]] = {
 }
 _PREPOSITION: Final = re.compile(
     r"(?:as of|on|by|at|for|in|until|of|am|ab|zum|per|im|für|bis zum|bis"
-    r"|au|le|en|à|pour)(?: the| dem)? "
+    r"|au|le|en|à|pour|hasta el|al|el|del|para|a)(?: the| dem| el)? "
 )
 # A leave year by the calendar year in which it begins; "2026/27" is one, too.
 _YEAR: Final = re.compile(r"(?:(?:leave )?year |(?:urlaubs)?jahr )?(\d{4})(?:/(?:\d{2}){1,2})?")

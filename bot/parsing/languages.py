@@ -10,16 +10,20 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, lru_cache
 from typing import Any, Final
 
-from bot.parsing import french
+from bot.parsing import french, spanish
 from bot.parsing.english import english
 from bot.parsing.german import german
 from bot.parsing.vocabulary import Phrases, Words
 from storage.base.values import as_dict
 
-_VOCABULARIES: Final[Mapping[str, Callable[[], Words]]] = {"de": german, "fr": french.french}
+_VOCABULARIES: Final[Mapping[str, Callable[[], Words]]] = {
+    "de": german,
+    "es": spanish.spanish,
+    "fr": french.french,
+}
 LANGUAGES: Final = ("en", *_VOCABULARIES)
 # Those of English and German are in typed_phrases, typed_work and typed_names.
-PHRASES: Final[Mapping[str, Phrases]] = {"fr": french.PHRASES}
+PHRASES: Final[Mapping[str, Phrases]] = {"es": spanish.PHRASES, "fr": french.PHRASES}
 
 # Fields whose words say when. In them a word means what it does in the person's own language:
 # "mon" is no Monday in French.

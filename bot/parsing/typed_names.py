@@ -36,7 +36,7 @@ HOME_OFFICE_FILLERS: Final = frozenset(
     )
 )
 
-_KEYS: Final = str.maketrans("‐‑‒–—−’‘", "------''")  # what keyboards make of - and '
+_KEYS: Final = str.maketrans("‐‑‒–—−’‘", "------''", "¿¡")  # what keyboards make of - and '
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
