@@ -12,7 +12,15 @@ from bot.interaction.interaction import Interaction
 from bot.listeners import amendments, record_form, request_form, time_credits
 from bot.listeners.decisions import card_to_decide, not_enough
 from bot.messages import home_tab
-from bot.screens import calendar_feeds, digests, leave_types, organisation, people, screen
+from bot.screens import (
+    calendar_feeds,
+    digests,
+    leave_types,
+    opening_figures,
+    organisation,
+    people,
+    screen,
+)
 from bot.views import decline, home_leave
 from bot.views import home_tab as views
 from storage.base.errors import DomainError, InsufficientAllowance, InvalidTransition, NotFound
@@ -59,6 +67,8 @@ async def open_step(interaction: Interaction) -> None:
             await screen.show(interaction, organisation.read_form)
         case "allowance" | "leave_year" | "carry_over" as step:
             await screen.show(interaction, organisation.read_leave_year, step)
+        case "opening_figures":
+            await screen.show(interaction, opening_figures.read_form)
         case "digest":
             await screen.show(interaction, digests.read_form)
         case "leave_types":

@@ -27,6 +27,7 @@ from bot.screens import (
     display_links,
     holidays,
     leave_types,
+    opening_figures,
     organisation,
     people,
     searches,
@@ -35,7 +36,7 @@ from bot.screens import (
 
 OWN: Final = (calendar_feeds.SCREEN, api_keys.SCREEN)
 OF_ADMINS: Final = (
-    (gettext_noop("People"), (people.SCREEN, departments.SCREEN)),
+    (gettext_noop("People"), (people.SCREEN, departments.SCREEN, opening_figures.SCREEN)),
     (
         gettext_noop("Leave"),
         (

@@ -302,7 +302,8 @@ def _register_leave_year(app: AsyncApp) -> None:
 
 def _register_in_slack(app: AsyncApp) -> None:
     app.action(IN_SLACK)(screen.opens(read_in_slack))
-    forms.register(app, f"{IN_SLACK}.form", screen.confirms(_save_in_slack))
+    # It affects no one's leave, so there is nothing to confirm.
+    app.view(f"{IN_SLACK}.form")(screen.confirms(_save_in_slack))
 
 
 SCREENS: Final = (

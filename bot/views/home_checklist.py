@@ -71,6 +71,9 @@ def _texts(step: Step, checklist: Checklist) -> tuple[str, str, str]:
             return gettext("People"), why, gettext("Add people")
         case "managers":
             return gettext("Managers"), _without_manager(checklist), gettext("Assign managers")
+        case "opening_figures":
+            title = gettext("How many days has everyone left?")
+            return title, gettext("Paste a table of names and days."), gettext("Paste days left")
         case "digest":
             why = gettext("On days when someone is off, I post a list in the channel.")
             return gettext("Who's out"), why, gettext("Choose a channel")

@@ -204,6 +204,7 @@ AuditAction = Literal[
     "setup_checklist.hidden",
     "setup_checklist.leave_types_checked",
     "setup_checklist.leave_year_checked",
+    "setup_checklist.opening_figures_checked",
     "slack_installation.created",
     "slack_installation.ended",
     "slack_installation.renewed",

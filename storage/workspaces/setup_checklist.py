@@ -35,7 +35,9 @@ NEW_FOR: Final = timedelta(days=60)
 MAX_COUNTED: Final = 100
 
 # Steps that are also done when their settings are right already.
-Checkable = Literal["country", "allowance", "leave_year", "carry_over", "leave_types"]
+Checkable = Literal[
+    "country", "allowance", "leave_year", "carry_over", "leave_types", "opening_figures"
+]
 Step = Checkable | Literal["people", "managers", "digest", "feed"]
 
 _HIDDEN: Final[AuditAction] = "setup_checklist.hidden"
@@ -45,6 +47,7 @@ _CHECKED: Final[Mapping[Checkable, AuditAction]] = {
     "leave_year": "setup_checklist.leave_year_checked",
     "carry_over": "setup_checklist.carry_over_checked",
     "leave_types": "setup_checklist.leave_types_checked",
+    "opening_figures": "setup_checklist.opening_figures_checked",
 }
 
 
@@ -85,6 +88,7 @@ def find(
         "leave_types": _has_only_default_types(config),
         "people": len(tx.all(_people, organisation_id=organisation.id)) == 1,
         "managers": without_manager > 0,
+        "opening_figures": True,
         "digest": organisation.digest_channel is None and digest is None,
         "feed": feed is None,
     }

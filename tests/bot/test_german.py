@@ -99,6 +99,8 @@ FILLED: Final[dict[str, dict[str, Any]]] = {
         "working_days/monday": "monday:am",
         "working_days/tuesday": "tuesday:am",
     },
+    "settings.leave_year.form": {"default_leave_allowance": "20"},
+    "settings.opening_figures.form": {"table": "Ada Lovelace; 12,5\nNiemand; 3"},
     "settings.holidays.categories.form": {"categories": []},
     "settings.overrides.form": {"date": "2026-09-07", "name": "Betriebsruhe"},
     "settings.leave_types.form": {"allowance_id": "none"},

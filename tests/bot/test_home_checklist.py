@@ -45,6 +45,7 @@ def test_each_step_opens_the_modal_in_which_it_is_done(world: World) -> None:
         "Check the carry-over": "Carry-over",
         "Check the leave types": "Leave types",
         "Assign managers": "People",
+        "Paste days left": "Days left",
         "Choose a channel": "Add a digest",
         "Add your calendar": "Calendar feeds",
     }

@@ -60,26 +60,30 @@ def test_a_new_organisation_has_every_step_until_its_data_show_that_it_is_done(
     database: Database, acme: Acme
 ) -> None:
     by = acme.caller
-    assert steps(database, acme) == ("country", *OF_YEAR, "leave_types", "people", "digest", "feed")
+    last = ("opening_figures", "digest", "feed")
+    assert steps(database, acme) == ("country", *OF_YEAR, "leave_types", "people", *last)
 
     ada = a_person(database, acme)
-    later = ("leave_types", "managers", "digest", "feed")
+    later = ("leave_types", "managers", *last)
     assert steps(database, acme) == ("country", *OF_YEAR, *later)
 
     database.write_now(organisation_settings.update, {"country_code": "DE-BY"}, by=by, now=NOW)
-    assert steps(database, acme) == (*OF_YEAR, "leave_types", "managers", "digest", "feed")
+    assert steps(database, acme) == (*OF_YEAR, *later)
 
     for step in OF_YEAR:
         assert step in steps(database, acme)
         database.write_now(organisation_settings.update, CHANGES[step], by=by, now=NOW)
         assert step not in steps(database, acme)
-    assert steps(database, acme) == ("leave_types", "managers", "digest", "feed")
+    assert steps(database, acme) == ("leave_types", "managers", "opening_figures", "digest", "feed")
 
     annual = type_id(database, acme)
     database.write_now(leave_types.update, annual, {"name": "Holiday"}, by=by, now=NOW)
-    assert steps(database, acme) == ("managers", "digest", "feed")
+    assert steps(database, acme) == ("managers", "opening_figures", "digest", "feed")
 
     database.write_now(people.update, ada.id, {"manager_id": acme.owner.id}, by=by, now=NOW)
+    assert steps(database, acme) == ("opening_figures", "digest", "feed")
+
+    database.write_now(setup_checklist.check_off, "opening_figures", by=by, now=NOW)
     assert steps(database, acme) == ("digest", "feed")
 
     database.write_now(organisation_settings.update, {"digest_channel": "C0123"}, by=by, now=NOW)
@@ -108,7 +112,7 @@ def test_settings_that_are_right_already_are_checked_off_once(
     for step in ("country", *OF_YEAR, "leave_types") * 2:
         acme.write(setup_checklist.check_off, step)
 
-    assert steps(database, acme) == ("people", "digest", "feed")
+    assert steps(database, acme) == ("people", "opening_figures", "digest", "feed")
     entries = audit_entries(database, acme.caller)
     actions = [entry.action for entry in entries if entry.action.startswith("setup_checklist.")]
     assert sorted(actions) == [
