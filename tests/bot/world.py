@@ -254,6 +254,7 @@ class World:
 
     def open_form(self, who: str = ADA) -> View:
         self.slack.command(who, "/timeoff")
+        self.settled()  # A form that was open before is not this one.
         return self.slack.open_modal(who, ids.REQUEST_FORM)
 
     def send_form(self, who: str = ADA, **filled: Any) -> Answer:
