@@ -16,6 +16,7 @@ _MONTH: Final = (
 )
 _DAY: Final = rf"(?:{_WEEKDAY}|\d[\d/.-]*(?:er)?|aujourd'hui|demain|apr[èe]s-demain|no[ëe]l)"
 _FROM: Final = r"[àa] partir d[eu]|depuis|d[èe]s|du|de"
+_OF: Final = "(?:de |d')?"
 _UNIT: Final = r"(?:jours?|journ[ée]es?|demi|semaines?|mois|ans?|h\b|heures?|min)"
 _NEXT: Final = r"(?:prochaine?s?|pro)"
 _LAST: Final = r"(?:derni[èe]re?s?|pass[ée]e?s?)"
@@ -76,7 +77,7 @@ def french() -> Words:
         day_units=("jour", "jours", "journée", "journées"),
         week_units=("semaine", "semaines", "sem"),
         week_of=(r"(?:la )?semaine (?:du|commençant le|qui commence le|débutant le)",),
-        numbered_week=("semaine", "semaine n°", "semaine numéro", "sem", "s"),
+        numbered_week=("semaine", "semaine n°", "semaine numéro", "sem", r"sem\.", "s"),
         before=("avant", "avant le", "précédant"),
         after=("après", "après le", "suivant"),
         back=(
@@ -137,6 +138,9 @@ def french() -> Words:
             ),
             *("cdt", "bonne soirée", "si possible", "si c'est possible", "ok pour vous"),
             *("puis-je", "pourrais-je", "(?:est-ce que )?je (?:peux|pourrais)", "peut-on"),
+            "(?:(?:pourriez|pouvez)-vous|(?:peux|pourrais)-tu)(?: m'| me)?",
+            "(?:pose|posez)-moi",
+            "(?:je )?ne (?:viens|viendrai|travaille|travaillerai) pas",
             *("(?:est-il|est-ce|serait-il|serait-ce|c'est) possible de", "j'aimerais(?: bien)?"),
             "je (?:voudrais|souhaite|souhaiterais|veux|compte|pense|prévois)(?: bien)?",
             *("je (?:vais|dois)", "j'ai besoin (?:de|d')", "besoin de", "je vous demande"),
@@ -157,6 +161,10 @@ def french() -> Words:
             r"ce matin": "aujourd'hui matin",
             r"cet? (apr[èe]s[- ]midi|apr[èe]m)": r"aujourd'hui \1",
             r"[àa] la mer": "",
+            # "du 21/12 au 01/01" says which days these are.
+            rf"vacances {_OF}(?:no[ëe]l|p[âa]ques|la toussaint|f[ée]vrier|printemps|[ée]t[ée])": (
+                "vacances"
+            ),
             r"(?:au|le) (matin|matinée)": r"\1",
             r"(?:congés? )?sans soldes?": "sans-solde",
             r"(?:arr[êe]t(?:[ée]e?)?|cong[ée]s?) maladie": "maladie",
@@ -181,6 +189,22 @@ def french() -> Words:
             "(?:jusqu'à )?(?:la )?fin de (?:la|cette) semaine",
         ),
         week_after_next=("(?:la )?semaine d'après la prochaine",),
+        week_after=("en huit",),
+        periods=(
+            ("month", rf"(?:tout(?: le mois)?|le mois entier|l'ensemble du mois) {_OF}{{month}}"),
+            ("first_week", rf"(?:la )?(?:première|1ère|1re) semaine (?:du mois )?{_OF}{{month}}"),
+            ("last_week", rf"(?:la )?dernière semaine (?:du mois )?{_OF}{{month}}"),
+        ),
+        asked_periods=(
+            ("month", r"(?:(?:en|pour|au mois de|au mois d'|courant|pendant) ?)?{month}"),
+            ("this_month", r"(?:pour )?ce mois(?:-ci)?"),
+            ("next_month", r"(?:le )?mois prochain"),
+            ("christmas", r"(?:à|pour|pendant|vers) noël|(?:pendant|pour) les fêtes"),
+        ),
+        lookalikes=frozenset(
+            ("congres", "congrès", "marin", "martin", "mutin", "satin", "serein", "vacantes")
+            + ("malaise", "journal", "demeure", "domaine", "retard")
+        ),
         holiday_names={
             **dict.fromkeys(("veille de noël", "réveillon de noël"), "24 december"),
             **dict.fromkeys(("noël", "jour de noël"), "25 december"),
@@ -261,7 +285,8 @@ PHRASES: Final = Phrases(
     requesting=(
         "(?:puis|pourrais)-je|(?:est-ce que )?je (?:peux|pourrais)|peut-on|pourrait-on",
         "(?:est-il|est-ce|serait-il|serait-ce|c'est|ce serait) possible|je me demand\\w+",
-        "ça (?:irait|va|vous va|dérange|vous dérange|pose problème) si|(?:pouvez|pourriez)-vous",
+        "ça (?:irait|va|vous va|dérange|vous dérange|pose problème) si",
+        "(?:pouvez|pourriez)-vous|(?:peux|pourrais)-tu",
     ),
     requesting_verbs=(),
     worked=r"(?:(?:j'ai|ai) )?travaillé",
