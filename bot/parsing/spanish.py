@@ -296,7 +296,7 @@ PHRASES: Final = Phrases(
             rf"cuándo (?:estoy|estaré|tengo|tendré|son|es|me voy|me toca|cojo|empiezan)(?: .*)?"
             rf" ?\b(?:{_OFF}|{_LEAVE})(?: .*)?",
         ),
-        ("mine", rf"qué (?:\S+ )?tengo (?:reservad|pedid|solicitad)[oa]s?(?: .*)?"),
+        ("mine", r"qué (?:\S+ )?tengo (?:reservad|pedid|solicitad)[oa]s?(?: .*)?"),
         (
             "cancel",
             r"(?:(?:quiero|quisiera|puedo|necesito|me gustaría|tengo que) )?"
