@@ -22,7 +22,7 @@ from storage.base.values import User
 
 CHANNEL_ID: Final = "C0GENERAL00"
 # What the page offers. Hiatus speaks these languages.
-LOCALES: Final = ("en-GB", "de-DE", "fr-FR")
+LOCALES: Final = ("en-GB", "de-DE", "es-ES", "fr-FR")
 # Of messages, calls and so on, each.
 _MAX_STORED: Final = 500
 _MAX_PROBLEMS: Final = 5

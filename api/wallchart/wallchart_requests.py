@@ -132,9 +132,10 @@ PATHS: Final[Mapping[str, Mapping[str, object]]] = {
                 "`.png` after the token makes "
                 'it a picture. Private leave is shown as "Away"; the owner\'s own has its name on '
                 "the page of their team, but not with `scope=org` or in pictures, which others "
-                "see. Only the owner's own pending leave is shown. In English, German or French by "
-                "`Accept-Language`. Unknown parameters are ignored. Poll with `If-None-Match`. "
-                "HEAD works too. Clients that prefer HTML, such as browsers, get errors as a page."
+                "see. Only the owner's own pending leave is shown. In English, German, French or "
+                "Spanish by `Accept-Language`. Unknown parameters are ignored. Poll with "
+                "`If-None-Match`. HEAD works too. Clients that prefer HTML, such as "
+                "browsers, get errors as a page."
             ),
             "tags": ["Calendar feeds"],
             "security": [],

@@ -180,6 +180,60 @@ _FRENCH: Final = {
         "Cette page a été ouverte très souvent. Attendez quelques minutes, puis rechargez-la."
     ),
 }
+_SPANISH: Final = {
+    "lang": "es",
+    "away": "Ausente",
+    "elsewhere": "Trabaja en otro lugar",
+    "working": "trabajando",
+    "pending": "pendiente",
+    "morning": "por la mañana",
+    "afternoon": "por la tarde",
+    "public_holiday": "Festivo",
+    "today": "hoy",
+    "team": "Mi equipo",
+    "org": "Todos",
+    "you": "tú",
+    "title": "Quién está fuera",
+    "person": "Persona",
+    "months": "Mes",
+    "previous": "Mes anterior",
+    "next": "Mes siguiente",
+    "current": "Este mes",
+    "people": "Personas",
+    "department": "Departamento",
+    "all_departments": "Todos los departamentos",
+    "show": "Mostrar",
+    "legend": "Leyenda",
+    "non_working": "No laborable",
+    "your_pending": "Tu solicitud pendiente",
+    "empty": "Aquí no hay nadie que mostrar.",
+    "pages": "Páginas",
+    "page": "Página {page} de {pages}",
+    "previous_page": "Página anterior",
+    "next_page": "Página siguiente",
+    "as_svg": "Como imagen (SVG)",
+    "as_png": "Como imagen (PNG)",
+    "secret": (
+        "Cualquiera que tenga este enlace puede ver esta página. Para evitarlo, renueva o quita "
+        "el enlace en Slack."
+    ),
+    "bad_link_title": "Este enlace no funciona",
+    "bad_link_cure": (
+        "Puede que se haya renovado o quitado, o que le falte una parte. Pide uno nuevo a la "
+        "persona que te lo dio. Para el tuyo, abre Hiatus en Slack, ve a la pestaña Inicio y elige "
+        "“Calendarios y calendario mural”."
+    ),
+    "bad_month_title": "Este mes no se puede mostrar",
+    "bad_month_cure": "El calendario mural va de 12 meses atrás a 24 meses adelante.",
+    "bad_department_title": "Este departamento no se puede mostrar",
+    "bad_department_cure": "Puede que se haya quitado. Ve a este mes y elige otro.",
+    "bad_query_title": "Esta página no existe",
+    "bad_query_cure": "Parte de la dirección está mal. Ve a este mes y sigue desde ahí.",
+    "unavailable_title": "Hiatus no está disponible ahora mismo",
+    "unavailable_cure": "Esta página se recarga sola en un minuto.",
+    "too_many_title": "Demasiadas visitas",
+    "too_many_cure": "Esta página se ha abierto muchas veces. Espera unos minutos y recárgala.",
+}
 # The leave types that Hiatus brings, by the names that they have at first.
 TYPE_NAMES: Final[Mapping[str, Mapping[str, str]]] = MappingProxyType(
     {
@@ -208,5 +262,5 @@ TYPE_NAMES: Final[Mapping[str, Mapping[str, str]]] = MappingProxyType(
 )
 # English comes first: it is for everyone whose language is missing.
 TEXTS: Final[Mapping[str, Mapping[str, str]]] = MappingProxyType(
-    {"en": _ENGLISH, "de": _GERMAN, "fr": _FRENCH}
+    {"en": _ENGLISH, "de": _GERMAN, "es": _SPANISH, "fr": _FRENCH}
 )

@@ -32,6 +32,7 @@ _LANGUAGES: Final = (
     Option(label="English", value="en"),
     Option(label="Deutsch", value="de"),
     Option(label="Français", value="fr"),
+    Option(label="Español", value="es"),
 )
 
 

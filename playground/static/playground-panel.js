@@ -9,7 +9,7 @@ import { patch, untouched } from "./playground-patch.js";
 import { element, mrkdwn } from "./playground-text.js";
 import { Unread } from "./playground-unread.js";
 
-const LANGUAGES = { "en-GB": "English", "de-DE": "Deutsch", "fr-FR": "Français" };
+const LANGUAGES = { "en-GB": "English", "de-DE": "Deutsch", "es-ES": "Español", "fr-FR": "Français" };
 const TABS = { messages: "Hiatus", home: "Home", channel: "#general" };
 
 // One person's window: the conversation with Hiatus, the Home tab, a channel, and a form on top.

@@ -42,7 +42,7 @@ DigestFrequency = Literal["daily", "weekly"]
 DIGEST_FREQUENCIES: Final[tuple[DigestFrequency, ...]] = get_args(DigestFrequency)
 
 # The languages of channels: those that the catalogues of Slack's texts have.
-ChannelLocale = Literal["de", "en", "fr"]
+ChannelLocale = Literal["de", "en", "es", "fr"]
 CHANNEL_LOCALES: Final[tuple[ChannelLocale, ...]] = get_args(ChannelLocale)
 
 Scope = Literal[

@@ -93,6 +93,28 @@ _SHARED_NAMES: Final[Mapping[str, Mapping[str, tuple[str, tuple[int, int] | None
         "Saint Stephen's Day": ("Saint-Étienne", None),
         "Second Day of Christmas": ("Lendemain de Noël", None),
     },
+    "es": {
+        "All Saints' Day": ("Todos los Santos", None),
+        "Ascension Day": ("Ascensión", None),
+        "Assumption Day": ("Asunción de la Virgen", None),
+        "Christmas Day": ("Navidad", (12, 25)),
+        "Christmas Eve": ("Nochebuena", (12, 24)),
+        "Christmas Eve (from 1pm)": ("Nochebuena (desde las 13 h)", (12, 24)),
+        "Corpus Christi": ("Corpus Christi", None),
+        "Easter Monday": ("Lunes de Pascua", None),
+        "Epiphany": ("Epifanía", (1, 6)),
+        "Good Friday": ("Viernes Santo", None),
+        "Immaculate Conception": ("Inmaculada Concepción", None),
+        "Labor Day": ("Día del Trabajo", (5, 1)),
+        "Midsummer Eve": ("Víspera de San Juan", None),
+        "New Year's Day": ("Año Nuevo", None),
+        "New Year's Eve": ("Nochevieja", (12, 31)),
+        "New Year's Eve (from 1pm)": ("Nochevieja (desde las 13 h)", (12, 31)),
+        "Pentecost Monday": ("Lunes de Pentecostés", None),
+        "Reformation Day": ("Día de la Reforma", None),
+        "Saint Stephen's Day": ("San Esteban", None),
+        "Second Day of Christmas": ("Segundo día de Navidad", None),
+    },
 }
 
 _ENGLISH_REGIONS_FILE: Final = Path(__file__).with_name("english_regions.txt")

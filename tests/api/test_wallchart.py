@@ -373,6 +373,7 @@ def test_headers_keep_the_page_private(office: Office) -> None:
     ("language", "title", "away"),
     [
         ("de", "Wer ist nicht da?", "Abwesend"),
+        ("es", "Quién está fuera", "Ausente"),
         ("fr", "Qui est absent\N{NO-BREAK SPACE}?", "Absence"),
     ],
 )

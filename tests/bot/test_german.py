@@ -68,6 +68,10 @@ TYPED: Final = (
     *("@ada 3-7 aug", "@gibberish", "@ada @eve"),
 )
 TYPED_IN: Final = {
+    "es": (
+        *("trabajé sáb 1 día entrega", "trabajé el próximo sábado 5 días"),
+        *("@weg hoy", "eve enferma hoy", "¿cuándo estoy fuera?"),
+    ),
     "de": (
         *("gearbeitet sa 1 Tag Release", "gearbeitet nächsten samstag 5 Tage"),
         *("@weg heute", "eve heute krank", "bin ich weg?"),

@@ -662,7 +662,7 @@ def test_a_number_of_days_means_working_days_or_is_ambiguous(today: date, count:
     | st.lists(PIECES).map("".join),
     st.dates(date(2000, 1, 1), date(2099, 12, 31)),
     st.sampled_from([True, False, None]),
-    st.sampled_from(["en", "de", "fr"]),
+    st.sampled_from(["en", "de", "es", "fr"]),
 )
 def test_any_text_gives_valid_leave(
     typed: str, today: date, month_first: bool | None, language: str

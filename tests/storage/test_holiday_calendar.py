@@ -384,6 +384,15 @@ def test_days_of_other_categories_have_german_names(
     assert holiday_calendar.translated(name, code, day, "de") == german
 
 
+def test_spanish_readers_know_holidays_of_countries_with_and_without_spanish_names() -> None:
+    christmas_eve = date(2026, 12, 24)
+
+    assert holiday_calendar.translated("Christmas Eve", "SE", christmas_eve, "es") == "Nochebuena"
+    assert holiday_calendar.translated("Epiphany", "ES", date(2026, 1, 6), "es") == (
+        "Epifanía del Señor"
+    )
+
+
 @pytest.mark.parametrize(
     ("code", "day", "name", "french"),
     [
