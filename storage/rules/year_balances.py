@@ -314,6 +314,8 @@ def _parts(
     employments: Sequence[Entitlement], year: LeaveYear
 ) -> list[tuple[Entitlement, LeaveYear]]:
     """The days of the leave year that belong to each period of employment."""
+    if len(employments) == 1:
+        return [(employments[0], year)]
     parts = []
     begin = year.first_day
     for employment in employments:
@@ -364,7 +366,7 @@ def _balance_of(
             and (each.credit.until is None or each.credit.until > before.last_day)
         ]
     lapsing_half_days: Amount = 0
-    if credits or (carried_half_days and until is not None):
+    if credits:
         expiring = [_Expiring(part.first_day, until, carried_half_days if until else 0)]
         expiring += [
             _Expiring(each.credit.worked_on, each.credit.until, each.half_days) for each in credits
@@ -374,6 +376,11 @@ def _balance_of(
             replace(each, left_half_days=half_days)
             for each, half_days in zip(credits, left, strict=True)
         ]
+    elif carried_half_days and until is not None:
+        # As `_left_over` for the carried days alone, which most years have.
+        used_until = min(until, part.last_day)
+        used = sum([leave.half_days_in(part.first_day, used_until) for leave in deductions])
+        lapsing_half_days = max(carried_half_days - used, 0)
     first_employed = max(part.first_day, employment.start_date or part.first_day)
     is_monthly = is_dated and account.terms_on(first_employed).granting == "monthly"
     allowance = entitlements.of_year(employment, year, is_monthly=is_monthly)
