@@ -348,11 +348,10 @@ def _years(
     allowance_id = assessment.allowance_id or config.default_allowance_id
     account = leave_balances.account_of(config, user, assessment.booked, allowance_id)
     current = leave_balances.deductions(config, assessment.booked.leave, allowance_id)
-    others = leave_balances.deductions(
-        config,
-        (booked for booked in assessment.booked.leave if booked.id != replaces),
-        allowance_id,
-    )
+    others = current
+    if replaces is not None:
+        kept = [booked for booked in assessment.booked.leave if booked.id != replaces]
+        others = leave_balances.deductions(config, kept, allowance_id)
     requested = Deduction(
         counted_halves=assessment.counted_halves, start_date=span.start_date, end_date=span.end_date
     )
