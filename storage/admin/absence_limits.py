@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final, get_args
@@ -17,7 +17,7 @@ from storage.db import rows
 from storage.db.database import Transaction
 from storage.db.pages import Page, PageOf
 from storage.db.tables import AbsenceLimitRow
-from storage.leave import limit_checks
+from storage.leave import card_refreshes, limit_checks
 from storage.outbox import organisation_config, resources
 from storage.outbox.resources import Resource
 from storage.people import department_rows, people_rows
@@ -108,6 +108,7 @@ def create(
     _check(tx, limit, by=by)
     _record_effects(tx, limit, recorder, by=by, now=now)
     resources.add(tx, _LIMITS, limit, rows.columns(limit), by=by, now=now)
+    _refresh_cards(tx, [limit], by=by, now=now)
     return limit
 
 
@@ -148,17 +149,31 @@ def update(
     _record_effects(tx, after, recorder, by=by, now=now)
     columns = rows.columns(after)
     changed = {name: columns[name] for name in _LIMITS.checks}
+    _refresh_cards(tx, [before, after], by=by, now=now)
     return resources.change(tx, _LIMITS, before, after, changed, by=by, now=now)
 
 
 def delete(tx: Transaction, limit_id: str, *, by: Caller, now: datetime) -> None:
     """Delete a limit. Raises InsufficientRole or NotFound."""
     resources.lock(tx, by=by)
-    resources.remove(tx, _LIMITS, [get(tx, limit_id, by=by)], by=by, now=now)
+    limit = get(tx, limit_id, by=by)
+    resources.remove(tx, _LIMITS, [limit], by=by, now=now)
+    _refresh_cards(tx, [limit], by=by, now=now)
 
 
 def delete_of_department(tx: Transaction, department_id: str, *, by: Caller, now: datetime) -> None:
     resources.remove_of_department(tx, _LIMITS, department_id, by=by, now=now)
+
+
+def _refresh_cards(
+    tx: Transaction, limits: Sequence[AbsenceLimit], *, by: Caller, now: datetime
+) -> None:
+    """Approvers see the limits that a request exceeds as they are now."""
+    config = organisation_config.of_organisation(tx, by.organisation_id)
+    for user_ids, department_id in {(each.user_ids, each.department_id) for each in limits}:
+        card_refreshes.enqueue(
+            tx, config=config, now=now, user_ids=user_ids, department_id=department_id
+        )
 
 
 def _record_effects(

@@ -125,7 +125,8 @@ def notify_all(
 ) -> None:
     """As ``notify`` for many requests, in a few statements.
 
-    Every card of ``changed`` requests is refreshed. The requesters of ``notified`` get a message.
+    Every card of ``changed`` requests is refreshed. The requesters of ``notified`` get a message,
+    or theirs is refreshed.
     ``approvers`` maps request ids to the ids of people who get its card.
     """
     if not config.is_in_slack or not changed:
@@ -136,10 +137,9 @@ def notify_all(
     }
     cards |= _cards_of(tx, organisation_id, changed)
     cards -= {(request.id, request.user_id) for request in changed}
+    kind: NotificationKind = "own_message" if event_type == OWN_REFRESH else "requester_notice"
     rows = [
-        notification_row(
-            organisation_id, "requester_notice", request.user_id, request.id, event_type, now
-        )
+        notification_row(organisation_id, kind, request.user_id, request.id, event_type, now)
         for request in notified
     ]
     rows += [

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from datetime import date
+from datetime import date, timedelta
+from typing import Final
 
 from storage.base.leave_values import LeaveRequest
 from storage.rules import counted_days
 from storage.rules.counted_days import Span
+
+_DAY: Final = timedelta(days=1)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -50,12 +53,31 @@ def cut(leave: Part, span: Span) -> tuple[Part | None, Part | None, Part | None]
 
 
 def without(leave: Part, spans: Iterable[Span]) -> list[Part]:
-    """What is left of the leave outside of the spans, by first day; parts that count nothing go."""
+    """What is left of the leave outside of the spans, by first day.
+
+    Days that count nothing stay neither by themselves nor beside a cut.
+    """
     parts = [leave]
     for span in spans:
         cuts = [cut(part, span) for part in parts]
         parts = [part for before, _, after in cuts for part in (before, after) if part is not None]
-    return parts
+    return parts if parts == [leave] else list(map(_trimmed, parts))
+
+
+def _trimmed(part: Part) -> Part:
+    """Without days at its ends that count nothing; some day counts."""
+    halves = part.counted_halves
+    first, last = len(halves) - len(halves.lstrip("0")), len(halves.rstrip("0")) - 1
+    if last - first + 1 == len(halves):
+        return part
+    start, end = part.span.start_date + first * _DAY, part.span.start_date + last * _DAY
+    span = Span(
+        start_date=start,
+        end_date=end,
+        start_half_day=part.span.start_half_day if first == 0 else None,
+        end_half_day=part.span.end_half_day if last == len(halves) - 1 else None,
+    )
+    return Part(span=span, counted_halves=halves[first : last + 1])
 
 
 def _between(leave: Part, first_slot: int, last_slot: int) -> Part | None:

@@ -51,3 +51,19 @@ def test_the_approver_sees_the_strength_of_the_team_and_the_limit(world: World) 
     assert "Thu 1 away, Fri 2 away" in card
     assert "Team of" in card
     assert "⚠️ Fri 5 Jun: 2 of" in card
+
+
+def test_cards_that_were_sent_follow_a_new_limit(world: World) -> None:
+    world.a_request(**{ids.FIRST_DAY: FRIDAY.isoformat(), ids.LAST_DAY: FRIDAY.isoformat()})
+    world.deliver()
+    before = world.card(GRACE).visible_text
+
+    limit = world.write(absence_limits.create, {"name": "All", "max_away": 0})
+    world.deliver()
+    limited_card = world.card(GRACE).visible_text
+    world.write(absence_limits.delete, limit.id)
+    world.deliver()
+
+    assert "(limit 0)" not in before
+    assert "⚠️ Fri 5 Jun: 1 of" in limited_card
+    assert "(limit 0)" not in world.card(GRACE).visible_text

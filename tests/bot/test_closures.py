@@ -10,9 +10,11 @@ from playground.loopback.blocks import located
 from storage.admin import closures
 from storage.base.leave_values import Closure
 from storage.db.pages import PageOf
-from storage.leave import leave_lists, leave_requests
+from storage.leave import decisions, leave_lists, leave_requests
+from storage.leave.drafts import Draft
 from storage.people import people_rows
 from tests.bot.world import ADA, EVE, GRACE, HEDY, World
+from tests.builders import a_leave_type
 
 
 def closed(world: World, **fields: Any) -> Closure:
@@ -51,6 +53,24 @@ def test_everyone_is_told_once_and_no_approver_is_asked(world: World) -> None:
         "Thu 24 to Thu 31 Dec 2026. Annual leave: 4 days. "
         "After this: 21 days left in 2026."
     )
+
+
+def test_people_whose_home_office_it_takes_are_told_once(world: World) -> None:
+    world.link()
+    home = a_leave_type(world.database, world.acme, name="Home office", is_away=False)
+    day = date(2026, 12, 29)
+    draft = Draft(leave_type_id=home.id, start_date=day, end_date=date(2026, 12, 30))
+    world.change(leave_requests.submit, draft=draft, by=ADA)
+    world.write(decisions.approve, world.request().id)
+    world.deliver()
+    before = len(texts(world, ADA))
+
+    closed(world)
+    world.deliver()
+
+    told = texts(world, ADA)
+    assert len(told) == before + 1
+    assert "Thu 24 to Thu 31 Dec 2026" in told[-1]
 
 
 def test_a_change_is_told_to_those_whose_days_change(world: World) -> None:

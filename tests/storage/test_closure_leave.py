@@ -211,7 +211,7 @@ def test_a_closure_takes_days_of_approved_home_office(
     assert days_of(leave_of(database, acme, ada)) == [("2026-12-24", "2026-12-31", 4)]
     assert home_office_of(database, acme, ada) == [
         ("2026-12-21", "2026-12-23", 3),
-        ("2027-01-01", "2027-01-05", 2),
+        ("2027-01-04", "2027-01-05", 2),
     ]
     assert as_it_is(database, acme, home).end_date == date(2026, 12, 23)
 
