@@ -6,7 +6,7 @@ import { element, plainOf, textOf } from "./playground-text.js";
 const STATEFUL = new Set([
   "static_select", "external_select", "users_select", "radio_buttons", "checkboxes", "datepicker",
   "timepicker", "plain_text_input", "number_input", "email_text_input", "url_text_input",
-  "conversations_select", "channels_select", "multi_static_select",
+  "conversations_select", "channels_select", "multi_static_select", "multi_external_select",
 ]);
 const INPUT_TYPES = {
   number_input: "number", email_text_input: "email", url_text_input: "url",
@@ -55,6 +55,7 @@ const CONTROLS = {
   channels_select: select,
   conversations_select: select,
   external_select: external,
+  multi_external_select: externals,
   radio_buttons: boxes,
   checkboxes: boxes,
   datepicker: typed,
@@ -235,6 +236,36 @@ function external(block, of, scene, how) {
     setTimeout(() => drawn.contains(document.activeElement) || shut(), 250);
   });
   drawn.read = () => picked;
+  return drawn;
+}
+
+// What was picked stands above the search; pressing one takes it out.
+function externals(block, of, scene, how) {
+  let picked = stateOf(block, of, scene).selected_options || [];
+  const list = element("div", { class: "picked" });
+  const show = () => list.replaceChildren(...picked.map((option) => {
+    const name = plainOf(option.text);
+    const item = element("button", { type: "button", class: "button", "aria-label": `Remove ${name}` }, `${name} ✕`);
+    item.addEventListener("click", () => change(picked.filter((one) => one !== option)));
+    return item;
+  }));
+  const change = (options) => {
+    picked = options;
+    show();
+    if (tells(block)) {
+      scene.act(block, of, picked);
+    }
+  };
+  const adding = Object.assign(Object.create(scene), {
+    act: (_block, _of, option) => {
+      search.querySelector("[role=combobox]").value = "";
+      change([...picked.filter((one) => one.value !== option.value), option]);
+    },
+  });
+  const search = external({ ...block, type: "actions" }, of, adding, { ...how, required: false });
+  show();
+  const drawn = element("div", {}, list, search);
+  drawn.read = () => (picked.length ? picked : null);
   return drawn;
 }
 

@@ -132,6 +132,7 @@ def test_every_kind_of_block_and_element_has_a_picture(page: Page) -> None:
         {"type": kind, "action_id": kind, "options": options, "text": plain}
         for kind in (
             *("static_select", "external_select", "users_select", "channels_select"),
+            "multi_external_select",
             *("conversations_select", "multi_static_select", "radio_buttons", "checkboxes"),
             *("datepicker", "timepicker", "plain_text_input", "number_input", "overflow"),
             *("email_text_input", "url_text_input", "button"),
