@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 from typing import Final
 
 from slack_bolt.async_app import AsyncApp
@@ -18,13 +18,14 @@ from bot.listeners import (
     calendar,
     confirming,
     own_leave,
+    questions,
     record_form,
     request_form,
     time_credits,
 )
 from bot.message_views import answers
 from bot.message_views.answers import Away
-from bot.parsing import typed_leave, typed_names, typed_phrases, typed_work
+from bot.parsing import typed_leave, typed_names, typed_phrases, typed_questions, typed_work
 from bot.parsing.languages import in_english
 from bot.parsing.typed_leave import ParsedLeave
 from bot.parsing.typed_names import plain
@@ -35,7 +36,6 @@ from bot.views.typed_problems import Reading
 from storage.base.errors import DomainError
 from storage.base.values import Caller, User, local_day
 from storage.calendars import absences
-from storage.calendars.absences import end_of_week
 from storage.db.database import Transaction
 from storage.db.pages import PageOf
 from storage.leave import leave_requests
@@ -68,13 +68,21 @@ async def answer(interaction: Interaction, text: str) -> None:
         if not await calendar.show_typed(interaction, typed):
             await _not_understood(interaction, typed)
         return
+    command = typed_phrases.command_of(typed)
+    question = typed_questions.question_of(typed)
+    is_question = question is not None and (command is None or command.name != "balance")
+    if (
+        question is not None
+        and is_question
+        and await questions.answer(interaction, question, typed)
+    ):
+        return
     if mentions := typed_names.mentions_of(typed):
         if typed_phrases.is_question(typed):
             await _not_understood(interaction, typed)
             return
         await record_form.open_typed(interaction, mentions)
         return
-    command = typed_phrases.command_of(typed)
     if command is not None and command.name == "out":
         if await show(interaction, command.rest):
             return
@@ -137,10 +145,12 @@ SUBCOMMANDS: Final[Mapping[str, Callable[[Interaction], Awaitable[None]]]] = {
 }
 
 
-_TODAY: Final = frozenset(("", "today", "now", "right now", "heute", "gerade", "jetzt"))
-_WEEK: Final = frozenset(("week", "this week", "the week", "woche", "diese woche"))
-# Longer periods are cut.
-_MAX_DAYS: Final = 366
+# The answer begins with the team anyway.
+_TEAM: Final = re.compile(
+    r"(?<!\S)(?:(?:in|on|from|of) (?:my|our|the) team|(?:aus|in|im|von) "
+    r"(?:meinem|unserem|dem|der)? ?(?:team|abteilung))(?!\S)",
+    re.IGNORECASE,
+)
 
 
 async def show(interaction: Interaction, typed: str) -> bool:
@@ -197,16 +207,8 @@ def _away(tx: Transaction, typed: str, *, by: Caller, now: datetime) -> Away | N
 def _days(
     tx: Transaction, typed: str, user: User, today: date, *, by: Caller, now: datetime
 ) -> tuple[date, date] | None:
-    words = in_english(plain(typed))
-    if words in _TODAY:
-        return today, today
-    if words in _WEEK:
-        return today, end_of_week(today)
     context = typed_context.of_person(tx, user, by=by, now=now)
-    leave = typed_leave.parse(typed, context)
-    if leave.problems or leave.note or leave.start_date is None or leave.end_date is None:
-        return None
-    return leave.start_date, min(leave.end_date, leave.start_date + timedelta(days=_MAX_DAYS))
+    return typed_leave.period_in(_TEAM.sub("", typed).strip(), context)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -223,6 +225,11 @@ async def reply(interaction: Interaction, typed: str, leave: ParsedLeave) -> Non
     Leave of a person who is named is recorded for them, by those who may.
     """
     by = await listening.caller(interaction)
+    is_asking_for_leave = leave.is_question and leave.asks_for_leave and not leave.problems
+    if interaction.message is not None and is_asking_for_leave and leave.start_date is not None:
+        # "Can I take Friday off?" is answered by what it comes to.
+        await confirming.show(interaction, leave, by=by)
+        return
     if leave.lacks_home_office:
         await interaction.reply(typed_problems.no_home_office())
         return

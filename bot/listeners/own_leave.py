@@ -122,10 +122,10 @@ async def _cancel(interaction: Interaction, by: Caller) -> str:
 
 
 async def _own_leave(interaction: Interaction, by: Caller) -> OwnLeave:
-    return await interaction.database.read(_own, by=by, now=interaction.now)
+    return await interaction.database.read(upcoming, by=by, now=interaction.now)
 
 
-def _own(tx: Transaction, *, by: Caller, now: datetime) -> OwnLeave:
+def upcoming(tx: Transaction, *, by: Caller, now: datetime) -> OwnLeave:
     config = organisation_config.of_organisation(tx, by.organisation_id)
     user = people_rows.get(tx, str(by.user_id), by=by)
     today = local_day(now, user.timezone or config.organisation.timezone)

@@ -143,11 +143,17 @@ async def open_other_cover(interaction: Interaction) -> None:
     await _open_edit(interaction, is_at_cover=True)
 
 
-async def _open_edit(interaction: Interaction, *, is_at_cover: bool = False) -> None:
+async def open_edit_of(interaction: Interaction, request_id: str) -> None:
+    """Open the form of this request."""
+    await _open_edit(interaction, request_id=request_id)
+
+
+async def _open_edit(
+    interaction: Interaction, *, request_id: str | None = None, is_at_cover: bool = False
+) -> None:
     by = await listening.acknowledged(interaction)
-    form = await interaction.database.read(
-        _edit_form, interaction.value, None, by=by, now=interaction.now
-    )
+    request_id = interaction.value if request_id is None else request_id
+    form = await interaction.database.read(_edit_form, request_id, None, by=by, now=interaction.now)
     await interaction.open(form.view([], is_at_cover=is_at_cover))
 
 

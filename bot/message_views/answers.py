@@ -118,7 +118,7 @@ def unknown_day(command: str, typed: str) -> Message:
 
 def out(away: Away) -> Message:
     """Absences: first the team, then everyone else."""
-    when = _period(away)
+    when = period(away.first_day, away.last_day, away.today)
     elsewhere = words.working_elsewhere(away.elsewhere, away.first_day, away.last_day)
     if not away.everyone.items:
         return _message([[gettext("No one is off {when}.", when=when), *elsewhere]])
@@ -139,13 +139,14 @@ def out(away: Away) -> Message:
     return _message([*(group for group in groups if len(group) > 1), elsewhere])
 
 
-def _period(away: Away) -> str:
-    first, last = words.short_day(away.first_day), words.short_day(away.last_day)
-    if away.first_day == away.last_day == away.today:
+def period(first_day: date, last_day: date, today: date) -> str:
+    """``today, Mon 3 August``, ``from today until Fri 7 August`` and so on."""
+    first, last = words.short_day(first_day), words.short_day(last_day)
+    if first_day == last_day == today:
         return gettext("today, {day}", day=first)
-    if away.first_day == away.last_day:
+    if first_day == last_day:
         return gettext("on {day}", day=first)
-    if away.first_day == away.today:
+    if first_day == today:
         return gettext("from today until {day}", day=last)
     return gettext("from {first} until {last}", first=first, last=last)
 
@@ -156,6 +157,29 @@ def own_leave(own: OwnLeave) -> Message:
         return {"text": gettext(_NOTHING)}
     lines = [f"• {_what(request, own)}: {_state(request)}" for request in own.page.items]
     return _message([[gettext("Your leave:"), *lines, *_more(own.page.next_cursor)]])
+
+
+def own_between(own: OwnLeave, when: str) -> Message:
+    """The user's leave in a period, which is ``period``."""
+    if not own.page.items:
+        return {"text": layout.escaped(gettext("You have no leave booked {when}.", when=when))}
+    lines = [f"• {_what(request, own)}: {_state(request)}" for request in own.page.items]
+    heading = gettext("Your leave {when}:", when=when)
+    return _message([[heading, *lines, *_more(own.page.next_cursor)]])
+
+
+def own_leave_to_change(own: OwnLeave, heading: str) -> Message:
+    """As ``own_leave``, with a button each that opens its form; ``heading`` is plain text."""
+    if not own.page.items:
+        return {"text": f"{layout.escaped(heading)} {gettext(_NOTHING)}".strip()}
+    lines = [f"{_what(request, own)}: {_state(request)}" for request in own.page.items]
+    blocks = [layout.paragraph(heading)]
+    for request, line in zip(own.page.items, lines, strict=True):
+        block: Block = {"type": "section", "text": layout.verbatim(line)}
+        if request.closure_id is None:
+            block["accessory"] = layout.button(gettext("Change"), ids.EDIT, request.id)
+        blocks.append(block)
+    return {"text": _fallback([heading, *lines]), "blocks": blocks}
 
 
 def own_leave_to_cancel(own: OwnLeave, result: str = "") -> Message:
@@ -193,7 +217,7 @@ def _state(request: LeaveRequest) -> str:
 
 
 def _what(request: LeaveRequest, own: OwnLeave) -> str:
-    name = layout.cut(own.leave_types[request.leave_type_id].name, _MAX_NAME)
+    name = layout.cut(words.leave_type(own.leave_types[request.leave_type_id]), _MAX_NAME)
     when = words.dates(request)
     return f"{when}, {words.amount(request.total_half_days)}, {name}"
 

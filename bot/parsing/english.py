@@ -5,13 +5,97 @@ from __future__ import annotations
 from functools import cache
 from typing import Final
 
-from bot.parsing.vocabulary import MAIN, Words, names
+from bot.parsing.vocabulary import MAIN, QuestionName, Words, names
 
 _NOON: Final = "(?:noon|midday|lunch(?:time)?)"
 _UNTIL: Final = "(?:to|until|till|through|thru|-)"
 _LEAVING: Final = (
     "(?:(?:i'm|i'll be|i will be|i) )?(?:leaving|leave|finishing|finish|heading (?:off|out|home)|"
     "going home|knocking off)(?: work| the office| home)?(?: early)?"
+)
+
+
+_OFF: Final = (
+    "(?:off|out|away|absent|ooo|on (?:leave|holiday|vacation|pto)|ill|sick)"
+    "(?: of (?:the )?office)?(?: work)?"
+)
+_IN: Final = (
+    "(?:in|around|here|there|at work|working|available|free|reachable|about)(?: the office)?"
+    "(?: (?:today )?work)?"
+)
+_LEAVE: Final = (
+    "(?:(?:\\w+ )?leave|(?:\\w+ )?holidays?|vacations?|time off|pto|days? off|requests?|trip"
+    "|booking|absence)"
+)
+_MAY: Final = (
+    "(?:(?:can|could|may) (?:i|you|we) |(?:i'd|i would|i) (?:like|want|need|have|wish) to "
+    "|i wanna |let me |help me |how (?:do|can) i |i have to |i must )?"
+)
+_CHANGE: Final = (
+    "(?:move|shift|reschedule|change|postpone|delay|edit|extend|lengthen|prolong|shorten|reduce"
+    "|cut short|push back|bring forward|add a day to|amend|update)"
+)
+_CANCEL: Final = "(?:cancel|withdraw|delete|drop|remove|call off|undo|scrap)"
+# As in ``Phrases.questions``.
+QUESTIONS: Final[tuple[tuple[QuestionName, str], ...]] = (
+    (
+        "holidays",
+        r"(?:(?:when(?:'s| is| are)|what(?:'s| is| are)|which(?: is| are)?|show(?: me)?) )?"
+        r"(?:(?:the|our|my) )?(?:next|upcoming|coming) (?:public |bank )?holidays?",
+    ),
+    (
+        "holidays",
+        r"(?:(?:what|which|any|when are|show(?: me)?|list) )?(?:(?:the|our|my) )?"
+        r"(?:public|bank) holidays(?: (?:are there|do we have|are left|coming up))?{when}",
+    ),
+    (
+        "holiday",
+        r"(?:is|was|will) {before}(?:be )?(?:a|an) (?:public |bank )?(?:holiday|day off){when}",
+    ),
+    ("holiday", r"(?:do we have|have we got|are we) {before}off{when}"),
+    ("me", rf"(?:am|will|was) i (?:be )?{{before}}(?:{_OFF}|{_IN}){{when}}"),
+    ("me", r"(?:do|must|should) i (?:have to )?(?:work|be (?:in|at work)){when}"),
+    ("me", r"do i have to (?:work|come in|be in){when}"),
+    ("me", r"(?:do i have|have i got|have i) {before}off(?: work)?{when}"),
+    (
+        "booked",
+        r"(?:(?:do i have|have i got|have i|is there|is|what(?: leave)? (?:do i have|have i got"
+        r"|have i)|what's|what is|what) )?(?:anything |something |any (?:leave|holidays?|time off) "
+        r"|leave )?(?:is )?(?:booked|planned|scheduled|entered)(?: off)?(?: for me)?{when}",
+    ),
+    (
+        "booked",
+        rf"(?:do i have|have i got|have i) (?:any |got )?(?:{_LEAVE})"
+        r"(?: (?:booked|planned|scheduled|coming up))?{when}",
+    ),
+    (
+        "approvers",
+        rf"who (?:approves|decides(?: on)?|signs off|has to approve|will approve|can approve)"
+        rf" my {_LEAVE}",
+    ),
+    ("approvers", r"who(?:'s| is| are) my approvers?"),
+    ("change", rf"{_MAY}{_CHANGE} (?:my|our|the) {_LEAVE}{{when}}"),
+    ("change", rf"{_MAY}{_CHANGE} my {{before}}{_LEAVE}{{when}}"),
+    ("cancel", rf"{_MAY}{_CANCEL} (?:my|our|the) {_LEAVE}{{when}}"),
+    ("cancel", rf"{_MAY}{_CANCEL} my {{before}}{_LEAVE}{{when}}"),
+    (
+        "person_back",
+        rf"(?:when(?:'s|s| is| does| will| do)?) {{who}} (?:is |will |be |come |coming |get |gets "
+        rf"|going to be |expected )*(?:back|returning|return|returns|{_IN})(?: again)?{{when}}",
+    ),
+    (
+        "person_back",
+        rf"(?:until when|till when|how long)(?:'s| is| will| has) {{who}} (?:be |been )?{_OFF}"
+        rf"(?: for)?",
+    ),
+    (
+        "person_in",
+        rf"(?:is|will|was|isn't|won't) {{who}} (?:be |going to be |still |also |back |not )*"
+        rf"(?:{_OFF}|{_IN}|back){{when}}",
+    ),
+    ("person_in", r"(?:does|is|did) {who} (?:work|working|come in|coming in){when}"),
+    ("person_in", r"(?:does|has) {who} (?:have |got |taken )?{before}off{when}"),
+    ("person_in", rf"when(?:'s| is| will| are) {{who}} (?:be |next )*{_OFF}{{when}}"),
 )
 
 
@@ -168,6 +252,11 @@ def english() -> Words:
         asked_periods=(
             ("month", r"(?:(?:in|during|for|over|any time in|sometime in) )?{month}"),
             ("this_month", r"(?:in |during )?this month"),
+            ("month_end", r"(?:(?:at|by|until|for|on) )?(?:the )?end of {month}"),
+            (
+                "year_end",
+                r"(?:(?:at|by|until|for|on) )?(?:the )?(?:end of (?:the|this) year|year's end)",
+            ),
             ("next_month", r"(?:in |during )?next month"),
             ("christmas", r"(?:over|at|during|around) (?:christmas|xmas|the holidays)"),
         ),

@@ -3,13 +3,95 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import Final
 
-from bot.parsing.vocabulary import MAIN, Words, names
+from bot.parsing.vocabulary import MAIN, QuestionName, Words, names
 
 
 def _forms(*stems: str) -> tuple[str, ...]:
     """German adjectives as they are declined: ``nächste``, ``nächsten``, ``nächster``, …"""
     return tuple(stem + ending for stem in stems for ending in ("e", "en", "er", "es", "em"))
+
+
+_WEG: Final = (
+    "(?:weg|abwesend|nicht da|nicht im büro|im urlaub|in urlaub|auf urlaub|krank|krankgeschrieben"
+    "|frei|off|unterwegs)"
+)
+_DA: Final = (
+    "(?:da|hier|im büro|im haus|in|verfügbar|erreichbar|anwesend|zurück|wieder da|arbeiten)"
+)
+_URLAUB: Final = (
+    r"(?:\w*urlaub\w*|urlaubstage?|freien? tage?|anträge?|antrag|abwesenheit(?:en)?|ferien|frei"
+    r"|buchung(?:en)?)"
+)
+_DARF: Final = (
+    "(?:(?:kann|könnte|darf|dürfte|würde|möchte|will|muss) ich |ich (?:möchte|will|würde gerne?"
+    "|muss|würde|kann) |wie kann ich |kannst du )?"
+)
+_VERSCHIEBEN: Final = (
+    "(?:verschieben?|verschiebe|ändern?|ändere|verlängern?|verlängere|verkürzen?|verkürze|kürzen?"
+    "|anpassen|verlegen?|vorziehen|umbuchen|bearbeiten?)"
+)
+_STORNIEREN: Final = (
+    "(?:stornieren?|storniere|absagen|sage?|lösche?n?|zurückziehen|streichen?|zurücknehmen)"
+)
+# As in ``Phrases.questions``.
+QUESTIONS: Final[tuple[tuple[QuestionName, str], ...]] = (
+    (
+        "holidays",
+        r"(?:(?:wann|was) (?:ist|sind) )?(?:(?:der|die|unser|mein) )?(?:nächste[rn]?|kommende[rn]?)"
+        r" (?:gesetzliche[rn]? )?feiertage?",
+    ),
+    (
+        "holidays",
+        r"(?:(?:welche|gibt es|zeige?(?: mir)?|wann sind) )?(?:die )?(?:gesetzlichen? )?feiertage"
+        r"(?: (?:gibt es|haben wir|sind|kommen noch|stehen an))?{when}",
+    ),
+    ("holiday", r"(?:ist|war|wäre) {before}(?:ein |gesetzlicher )*feiertag{when}"),
+    ("holiday", r"haben wir {before}frei{when}"),
+    ("me", rf"(?:bin|war) ich {{before}}(?:{_WEG}|{_DA}){{when}}"),
+    ("me", r"(?:hab|habe|hatte) ich {before}(?:frei|urlaub){when}"),
+    ("me", r"muss ich {before}(?:arbeiten|ins büro){when}"),
+    ("me", r"arbeite ich{when}"),
+    (
+        "booked",
+        r"(?:ist|hab|habe|steht) (?:ich )?{before}(?:schon )?(?:et|irgendet|irgend)?was "
+        r"(?:schon )?(?:für mich )?(?:eingetragen|gebucht|geplant|eingeplant|vor){when}",
+    ),
+    (
+        "booked",
+        r"(?:was|welchen urlaub|wie viel urlaub) (?:ist|hab|habe) (?:ich )?{before}(?:für mich )?"
+        r"(?:eingetragen|gebucht|geplant){when}",
+    ),
+    (
+        "approvers",
+        rf"wer (?:genehmigt|entscheidet über|bewilligt|gibt|muss) (?:mein\w*) {_URLAUB}"
+        r"(?: (?:frei|genehmigen))?",
+    ),
+    ("approvers", r"wer genehmigt (?:das |es )?(?:für mich|bei mir)"),
+    ("change", rf"{_DARF}(?:mein\w*|den|die) {_URLAUB}{{when}} {_VERSCHIEBEN}"),
+    ("change", rf"{_DARF}{_VERSCHIEBEN} (?:ich )?(?:mein\w*|den|die) {_URLAUB}{{when}}"),
+    ("cancel", rf"{_DARF}(?:mein\w*|den|die) {_URLAUB}{{when}} {_STORNIEREN}"),
+    ("cancel", rf"{_DARF}{_STORNIEREN} (?:ich )?(?:mein\w*|den|die) {_URLAUB}{{when}}(?: ab)?"),
+    (
+        "person_back",
+        rf"(?:ab )?wann (?:kommt|ist|wird) {{who}} (?:denn |eigentlich |endlich )?(?:wieder )?{_DA}"
+        r"(?: sein)?",
+    ),
+    (
+        "person_back",
+        rf"(?:bis wann|wie lange) (?:ist|hat|fehlt|bleibt) {{who}}(?: noch)?(?: {_WEG})?",
+    ),
+    (
+        "person_in",
+        rf"(?:ist|war|wird) {{who}} {{before}}(?:schon |wieder |auch |noch )*(?:{_WEG}|{_DA})"
+        r"{when}",
+    ),
+    ("person_in", r"hat {who} {before}(?:frei|urlaub){when}"),
+    ("person_in", r"arbeitet {who}{when}"),
+    ("person_in", r"(?:fehlt|kommt) {who}{when}"),
+    ("person_in", rf"wann (?:ist|hat) {{who}} {_WEG}{{when}}"),
+)
 
 
 @cache
@@ -174,6 +256,8 @@ def german() -> Words:
         asked_periods=(
             ("month", r"(?:(?:im|den|für|irgendwann im) )?{month}"),
             ("this_month", r"(?:in )?diese[nm] monat"),
+            ("month_end", r"(?:(?:am|zum|bis|bis zum) )?ende(?: des)? {month}s?"),
+            ("year_end", r"(?:(?:am|zum|bis|bis zum) )?(?:ende (?:des|dieses) jahres|jahresende)"),
             ("next_month", r"(?:im )?nächsten monat"),
             ("christmas", r"(?:über|an|um) weihnachten"),
         ),

@@ -13,8 +13,16 @@ from functools import lru_cache
 from itertools import islice
 from typing import Final, get_args
 
-from bot.parsing import spelling, typed_dates, typed_days, typed_names, typed_phrases, typed_terms
-from bot.parsing.languages import LANGUAGES, words_of
+from bot.parsing import (
+    spelling,
+    typed_dates,
+    typed_days,
+    typed_names,
+    typed_periods,
+    typed_phrases,
+    typed_terms,
+)
+from bot.parsing.languages import LANGUAGES, in_english, words_of
 from bot.parsing.typed_names import TypeMention, TypeNames, plain
 from bot.parsing.typed_ranges import Span
 from bot.parsing.typed_terms import (
@@ -27,6 +35,7 @@ from bot.parsing.typed_terms import (
     any_of,
 )
 from storage.base.leave_values import HalfDay, LeaveType
+from storage.calendars.absences import end_of_week
 
 _ABOUT_TYPES: Final = ("which_type", "several_types", "no_home_office")
 
@@ -393,6 +402,43 @@ def _shorter(word: str) -> set[str]:
     return {word[:at] + word[at + 1 :] for at in range(len(word))}
 
 
+_TODAY: Final = frozenset(("", "today", "now", "right now", "heute", "gerade", "jetzt"))
+_WEEK: Final = frozenset(("week", "this week", "the week", "woche", "diese woche"))
+# Longer periods are cut.
+_MAX_PERIOD_DAYS: Final = 366
+
+
+def period_in(typed: str, context: ParsingContext) -> tuple[date, date] | None:
+    """The first and last day of a question; None if not understood. "" is today.
+
+    In all languages for everyone, because nothing is requested.
+    """
+    words = in_english(typed_names.plain(typed))
+    if words in _TODAY:
+        return context.today, context.today
+    if words in _WEEK:
+        return context.today, end_of_week(context.today)
+    for language in dict.fromkeys((context.language, *LANGUAGES)):
+        found = _period_in(words, replace(context, language=language, takes_several=False))
+        if found is not None:
+            return found
+    return None
+
+
+def _period_in(words: str, context: ParsingContext) -> tuple[date, date] | None:
+    types = TypeNames([each for each in context.leave_types if not each.is_archived])
+    text, _ = spelling.corrected(words, context.language, types, context.names)
+    asked = typed_periods.asked(text, context.language, context.today, context.weekdays)
+    if asked is not None:
+        return asked
+    leave = parse(words, context)
+    if leave.problems or leave.note or leave.start_date is None or leave.end_date is None:
+        return None
+    return leave.start_date, min(
+        leave.end_date, leave.start_date + timedelta(days=_MAX_PERIOD_DAYS)
+    )
+
+
 def day_in(typed: str, context: ParsingContext) -> date | None:
     """A day of that week, or of the first of a month; None if not understood.
 
@@ -412,6 +458,9 @@ def _day_in(typed: str, context: ParsingContext) -> date | None:
     if match := _month(context.language).fullmatch(plain(typed)):
         month = words_of(context.language).months[match["month"]]
         return _of_month(month, match["year"], context.today)
+    period = typed_periods.asked(plain(typed), context.language, context.today, context.weekdays)
+    if period is not None:
+        return period[0] if period[0] == period[1] else None
     leave = parse(typed, context)
     if [problem.kind for problem in leave.problems] == ["which_year"]:
         # Days of the current week that are over, as in "week 48".

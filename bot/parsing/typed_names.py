@@ -63,6 +63,7 @@ class TypeNames:
             for name in {leave_type.code.casefold(), *map(plain, _names(leave_type))}:
                 self._types.setdefault(name, {})[leave_type.id] = leave_type
         self._sorted = sorted(self._types)
+        self._words = sorted({word for name in self._types for word in name.split()})
 
     def phrases_of(self, text: str) -> tuple[str, list[TypeMention]]:
         """Names and codes with spaces or hyphens, words for home office, and the text without them.
@@ -83,12 +84,12 @@ class TypeNames:
     @property
     def long_words(self) -> tuple[str, ...]:
         """The words of names in which a typing error is recognised."""
-        words = (word for name in self._sorted for word in re.findall(r"[^\W\d_]{5,20}", name))
-        return tuple(dict.fromkeys(words))
+        return tuple(word for word in self._words if word.isalpha() and 5 <= len(word) <= 20)
 
     def names_with(self, word: str) -> bool:
         """Whether the word is one of a name or code, or begins one."""
-        return any(each.startswith(word) for name in self._sorted for each in name.split())
+        at = bisect_left(self._words, word)
+        return at < len(self._words) and self._words[at].startswith(word)
 
     def _home_office(self, typed: str) -> TypeMention:
         """The type that is called so, in any words; else those that do not count as away."""

@@ -72,6 +72,8 @@ def _days(
     if kind == "christmas":
         year = today.year + ((today.month, today.day) > (12, 26))
         return date(year, 12, 24), date(year, 12, 26)
+    if kind == "year_end":
+        return date(today.year, 12, 31), date(today.year, 12, 31)
     if kind in ("this_month", "next_month"):
         first = today.replace(day=1)
         first = first if kind == "this_month" else _next_month(first)

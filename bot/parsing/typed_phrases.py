@@ -55,6 +55,13 @@ _OWN_LEAVE: Final = (
 _WEG: Final = r"(?:weg|abwesend|nicht (?:da|im büro)|frei|off|(?:im |auf |in )?urlaub)"
 _JEMAND: Final = r"(?:jemand|irgendjemand|irgendwer|wer|leute|welche|kollegen)(?: anderes)?"
 
+# What changes nothing behind "how many days do I have".
+_STILL: Final = (
+    r"(?: (?:now|still|in total|in all|of (?:my )?(?:leave|holiday|vacation|pto|allowance)"
+    r"|(?:leave|holiday|vacation|annual leave) ?(?:left|days)?|to (?:take|use|book|spend)|for me"
+    r"|available|übrig|offen|noch|urlaub|urlaubstage|tage|resturlaub|insgesamt|frei|zu nehmen"
+    r"|zur verfügung))*"
+)
 _IN_YEAR: Final = r"(?P<rest> (?:(?:in|for|für) )?20\d\d)?"
 
 # In all languages for everyone, because no phrase has different meanings in two languages.
@@ -66,19 +73,27 @@ _PHRASES: Final[tuple[tuple[CommandName, str], ...]] = (
     ("balance", rf"{_SHOW}{_MY}(?:{_LEAVE} )?(?:balance|allowance|entitlement)(?P<rest> .*)?"),
     (
         "balance",
-        rf"{_SHOW}how (?:many|much) .*\b(?:left|remaining|remain|have|got)\b.*?{_IN_YEAR}",
+        rf"{_SHOW}how (?:many|much) .*\b(?:left|remaining|remain|have|got)\b{_STILL}(?P<rest> .*)?",
     ),
     ("balance", rf"(?:days|{_LEAVE}) (?:left|remaining){_IN_YEAR}"),
     ("balance", rf"{_SHOW}{_MY}(?:urlaubskonto|konto|kontostand)(?P<rest> .*)?"),
     # "Resturlaub am Freitag" is leave.
     ("balance", rf"{_SHOW}{_MY}resturlaub{_IN_YEAR}"),
-    ("balance", rf"wie ?viele? .*\b(?:noch|übrig|habe ich|hab ich)\b.*?{_IN_YEAR}"),
+    ("balance", rf"{_SHOW}{_MY}resturlaub(?P<rest> (?:zum|per|ende|bis|nach) .*)"),
+    (
+        "balance",
+        rf"wie ?viele? .*\b(?:noch|übrig|habe ich|hab ich)\b{_STILL}(?P<rest> .*)?",
+    ),
     (
         "balance",
         r"(?:do i|have i) (?:still )?(?:have|got) (?:any|enough) .*\b(?:left|remaining)\b.*",
     ),
     ("balance", r"(?:habe?|hätte) ich noch (?:genug )?(?:urlaub|tage|urlaubstage|resturlaub)\b.*"),
-    ("out", rf"{_WHO} (?:{_OFF}|{_ELSEWHERE})(?P<rest> .*)?"),
+    (
+        "out",
+        rf"{_WHO}(?: (?:in|on|from|of) (?:my|our|the) team)?(?:'s| is| are| be)?"
+        rf" (?:{_OFF}|{_ELSEWHERE})(?P<rest> .*)?",
+    ),
     (
         "out",
         rf"wer (?:alles )?(?:ist|sind|arbeitet|arbeiten|macht|hat)(?P<before> .*?)?? {_ZUHAUSE}"
@@ -96,6 +111,16 @@ _PHRASES: Final[tuple[tuple[CommandName, str], ...]] = (
     ("mine", rf"{_SHOW}my (?:{_LEAVE}|requests?|leaves)"),
     ("mine", rf"{_SHOW}(?:meine|mein|meinen) (?:urlaube?|anträge|abwesenheiten)"),
     ("mine", r"mine|meine"),
+    (
+        "mine",
+        r"(?:has|have|did|was|were|is|are|when will) (?:.* )?(?:approved?|decided?|declined?"
+        r"|confirmed?)(?: on)? my (?:.* )?(?:leave|requests?|holidays?|vacation|time off)(?: .*)?",
+    ),
+    (
+        "mine",
+        r"(?:hat|haben|wurde|wurden|ist|wann wird) (?:.* )?mein(?:e|en)? (?:antrag|anträge|urlaub)"
+        r"(?: .*)? (?:genehmigt|entschieden|abgelehnt|bewilligt|bestätigt)",
+    ),
     ("mine", rf"(?:am|was|will) i (?:be )?(?:.* )?{_OFF}(?: .*)?"),
     ("mine", rf"(?:do|have) i (?:have |got )+(?:.* )?(?:off|booked|{_LEAVE})(?: .*)?"),
     ("mine", rf"when (?:am i|do i have|will i be|have i got) (?:.* )?(?:{_OFF}|{_LEAVE})(?: .*)?"),
@@ -121,14 +146,19 @@ def command_of(typed: str) -> Command | None:
         return Command(name="help")
     if len(typed) > MAX_LENGTH:
         return None
-    text = _COURTESIES.sub(" ", _without_end(plain(typed)))
-    text = _without_end(" ".join(text.split()))
+    text = cleaned(typed)
     for name, pattern in _COMPILED:
         if match := pattern.fullmatch(text):
             parts = match.groupdict()
             rest = f"{parts.get('before') or ''} {parts.get('rest') or ''}"
             return Command(name=name, rest=" ".join(rest.split()))
     return None
+
+
+def cleaned(typed: str) -> str:
+    """The plain text without politeness and without punctuation at its ends."""
+    text = _COURTESIES.sub(" ", _without_end(plain(typed)))
+    return _without_end(" ".join(text.split())).lstrip(_PUNCTUATION)
 
 
 def _without_end(text: str) -> str:

@@ -16,7 +16,14 @@ MAIN: Final = "main"
 WhichWeek = Literal["this", "next", "last", "coming", "next_or_coming", "after_coming"]
 # Parts of a month, or of the end of a year.
 PeriodKind = Literal[
-    "month", "first_week", "last_week", "this_month", "next_month", "month_end", "christmas"
+    "month",
+    "first_week",
+    "last_week",
+    "this_month",
+    "next_month",
+    "month_end",
+    "year_end",
+    "christmas",
 ]
 
 

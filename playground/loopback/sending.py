@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import re
 import time
 from collections.abc import Iterable, Mapping
 from typing import Unpack
@@ -207,6 +208,12 @@ def _now_ts() -> str:
     return f"{time.time():.6f}"
 
 
+def _as_slack_sends(text: str) -> str:
+    """The text of a message with escapes; mentions (``<@U…>``) are those that Slack has made."""
+    escaped = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return re.sub(r"&lt;(@[UW][A-Z0-9]+)&gt;", r"<\1>", escaped)
+
+
 # A block and one of its elements.
 Located = tuple[Payload, Payload]
 
@@ -406,7 +413,7 @@ class Sending:
             team_id=team_id,
             channel=self._workspace.dm_channel(team_id, user_id),
             ts=ts,
-            text=text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;"),
+            text=_as_slack_sends(text),
             blocks=[],
             author_id=user_id,
             user=user_id,

@@ -81,6 +81,25 @@ TYPED_IN: Final = {
         *("@weg aujourd'hui", "eve malade aujourd'hui", "suis-je absente ?"),
     ),
 }
+# Written to the app in English, which everyone may use.
+WRITTEN: Final = (
+    *(
+        "help",
+        "9-11 dec unpaid",
+        "16 dec and 18 dec unpaid",
+        "sick from tuesday",
+        "request",
+        "next bank holiday",
+    ),
+    *(
+        "who approves my leave?",
+        "am i off on 14 dec?",
+        "is hedy in on 14 dec?",
+        "when is hedy back",
+    ),
+    *("is hedy off in december?", "anything booked in december?", "move my leave", "@ada 3-7 aug"),
+    *("is 25 dec a bank holiday?", "is 7 dec a bank holiday?", "bank holidays in december"),
+)
 # Typed into searches, and filled into forms so that they concern a person's leave.
 SEARCHED: Final = {
     "settings.people.pick": "ada",
@@ -147,6 +166,11 @@ class Visitor:
         """Type the command, and use every modal that it opens."""
         self._heard("command", name, self.slack.command(ANNA, name, text))
         self._through_modals(text)
+
+    def write(self, text: str) -> None:
+        """Write to the app in the conversation with it."""
+        assert self.slack.write(ANNA, text, at_seconds=self.world.clock.now.timestamp()).ok
+        self.world.settled()
 
     def shortcut(self, name: str) -> None:
         self._heard("shortcut", name, self.slack.shortcut(ANNA, name))
@@ -631,6 +655,12 @@ def test_every_screen_is_translated_and_passes_slacks_types(
                 anna.command(listener.name, words)
         elif listener.kind == "shortcut":
             anna.shortcut(listener.name)
+    for words in (*WRITTEN, TYPED_IN[translated][0]):
+        anna.write(words)
+    for action_id in (ids.SEND_UNDERSTOOD, ids.CLAIM_UNDERSTOOD):
+        anna.click(action_id)
+    for action_id in (ids.ASK_OUT, ids.ASK_BALANCE, ids.ASK_MINE):
+        anna.click(action_id)
     anna.click(ids.APPROVE)
     anna.click(ids.REVERSE)
     anna.click(ids.DECLINE)
