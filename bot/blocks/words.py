@@ -289,6 +289,11 @@ def _elsewhere(leave: Absence, first_day: date, last_day: date) -> str:
     return f"{name} ({', '.join(facts)})" if facts else name
 
 
+def labelled(label: str, text: str) -> str:
+    """``Grace Hopper: Mon 3 Aug 2026``; in French, a space comes before the colon."""
+    return gettext("{label}: {text}", label=label, text=text)
+
+
 def with_cover(line: str, cover_name: str | None) -> str:
     """A line about leave, and who covers for the person; both in the same markup."""
     return gettext("{line}, covered by {name}", line=line, name=cover_name) if cover_name else line
@@ -365,4 +370,4 @@ def colleague_off(colleague: ColleagueOff) -> str:
     )
     if colleague.is_pending:
         what = gettext("{leave_type}, pending", leave_type=what)
-    return f"{layout.cut(colleague.name, layout.MAX_NAME)}: {when} ({what})"
+    return labelled(layout.cut(colleague.name, layout.MAX_NAME), f"{when} ({what})")

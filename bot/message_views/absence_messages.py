@@ -74,7 +74,7 @@ def _sentence_elsewhere(card: ApprovalCard, told: ToldAbsence, name: str, when: 
         shown = gettext("{name} is working elsewhere {when}", name=name, when=when)
     if not _shows_type(card, told):
         return f"{shown}."
-    return f"{shown}: {layout.name(words.leave_type(card.leave_type))}."
+    return f"{words.labelled(shown, layout.name(words.leave_type(card.leave_type)))}."
 
 
 def _shows_type(card: ApprovalCard, told: ToldAbsence) -> bool:

@@ -155,7 +155,9 @@ def own_leave(own: OwnLeave) -> Message:
     """Upcoming leave and pending requests."""
     if not own.page.items:
         return {"text": gettext(_NOTHING)}
-    lines = [f"• {_what(request, own)}: {_state(request)}" for request in own.page.items]
+    lines = [
+        words.labelled(f"• {_what(request, own)}", _state(request)) for request in own.page.items
+    ]
     return _message([[gettext("Your leave:"), *lines, *_more(own.page.next_cursor)]])
 
 
@@ -226,7 +228,7 @@ def _with_button(request: LeaveRequest, own: OwnLeave) -> Block:
     what = _what(request, own)
     return {
         "type": "section",
-        "text": layout.verbatim(f"{what}: {_state(request)}"),
+        "text": layout.verbatim(words.labelled(what, _state(request))),
         "accessory": cards.cancel_button(
             ids.CANCEL_LISTED,
             request,
@@ -253,7 +255,7 @@ def _line(absence: Absence) -> str:
     )
     when = words.dates(absence)
     cover_name = absence.cover_name and layout.cut(absence.cover_name, _MAX_NAME)
-    return words.with_cover(f"• {name}: {when} ({what})", cover_name)
+    return words.with_cover(words.labelled(f"• {name}", f"{when} ({what})"), cover_name)
 
 
 def _message(groups: Sequence[Sequence[str]]) -> Message:

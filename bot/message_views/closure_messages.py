@@ -15,7 +15,7 @@ def told(data: ClosureNotificationData) -> Message:
     lines = [words.dates(request) for request in data.leave]
     if data.leave:
         types = words.names([layout.name(name) for name in data.leave_types])
-        lines.append(f"{types}: {words.amount(data.half_days)}")
+        lines.append(words.labelled(types, words.amount(data.half_days)))
     if data.leave and data.half_days_before not in (0, data.half_days):
         lines.append(gettext("Before: {amount}", amount=words.amount(data.half_days_before)))
     lines += [cards.balance_after(balance) for balance in data.balances]

@@ -41,7 +41,7 @@ def reminder(card: TimeCreditCard) -> Message:
         return shown
     title = gettext("Still waiting for your decision")
     return {
-        "text": f"{title}: {shown['text']}",
+        "text": words.labelled(title, shown["text"]),
         "blocks": [_first_line(card, title), *shown["blocks"][1:]],
     }
 
@@ -94,7 +94,8 @@ def own_news(card: TimeCreditCard, event_type: NotificationEvent) -> Message | N
 
 def own_line(card: TimeCreditCard) -> str:
     """One of the person's own claims in a list, in mrkdwn."""
-    line = f"*{layout.name(words.allowance(card.allowance))}*: {layout.escaped(_when(card))}"
+    allowance = layout.name(words.allowance(card.allowance))
+    line = words.labelled(f"*{allowance}*", layout.escaped(_when(card)))
     return f"{line}\n{layout.escaped(state(card))}"
 
 
@@ -136,7 +137,7 @@ def state(card: TimeCreditCard) -> str:
 
 def what(card: TimeCreditCard) -> str:
     """The claim in one line, in mrkdwn."""
-    return f"*{layout.name(card.claimer.name)}*: {layout.escaped(_when(card))}"
+    return words.labelled(f"*{layout.name(card.claimer.name)}*", layout.escaped(_when(card)))
 
 
 def _title(card: TimeCreditCard) -> str:

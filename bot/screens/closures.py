@@ -59,7 +59,7 @@ def _row(
 ) -> Block:
     department = departments.get(closure.department_id or "")
     who = gettext("Everyone") if department is None else layout.name(department.name)
-    leave_type = layout.name(leave_types[closure.leave_type_id].name)
+    leave_type = layout.name(words.leave_type(leave_types[closure.leave_type_id]))
     edit = layout.button(
         gettext("Edit"),
         f"{NAME}.edit",

@@ -71,7 +71,7 @@ def legend(chart: Wallchart) -> str:
     if any(off and off.is_pending for day in days for off in (day.morning, day.afternoon)):
         meanings.append(gettext("( ) pending"))
     meanings += [
-        f"{HOLIDAY} {words.short_day(day)}: {layout.name(holiday)}"
+        words.labelled(f"{HOLIDAY} {words.short_day(day)}", layout.name(holiday))
         for day, holiday in holidays(days)
     ]
     return layout.cut(" · ".join(meanings), layout.MAX_SECTION)
@@ -93,7 +93,7 @@ def holidays(days: Iterable[Day]) -> list[tuple[date, str]]:
 def leave_lines(chart: Wallchart) -> list[str]:
     """A line for each leave, in plain text: ``Grace Hopper: Mon 3 Aug 2026 (Annual leave)``."""
     return [
-        f"• {person_name(person)}: {words.dates(leave)} ({type_name(leave.off)})"
+        words.labelled(f"• {person_name(person)}", f"{words.dates(leave)} ({type_name(leave.off)})")
         for person in chart.people
         for leave in leave_of(person)
     ]
@@ -358,4 +358,4 @@ def _off(person: PersonDays, day: Day) -> str:
         if day.afternoon is not None:
             name = type_name(day.afternoon)
             kinds.append(gettext("{leave_type}, afternoon", leave_type=name))
-    return f"{person_name(person)}: {'; '.join(kinds)}"
+    return words.labelled(person_name(person), "; ".join(kinds))

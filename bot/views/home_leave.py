@@ -58,9 +58,9 @@ def _line(item: Item) -> str:
         status = gettext(
             "{status}. Change awaiting a decision: {changes}", status=status, changes=changes
         )
-    return (
-        f"*{layout.name(words.leave_type(item.leave_type))}*: {words.dates(request)}, "
-        f"{words.amount(request.total_half_days)} · {status}"
+    return words.labelled(
+        f"*{layout.name(words.leave_type(item.leave_type))}*",
+        f"{words.dates(request)}, {words.amount(request.total_half_days)} · {status}",
     )
 
 

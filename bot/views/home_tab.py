@@ -222,7 +222,7 @@ def _covers(home: Home) -> list[Block]:
 def _cover_line(absence: Absence) -> str:
     when = words.dates(absence)
     who = gettext("You") if absence.is_own else _one_line(absence.person_name)
-    return words.with_cover(f"{who}: {when}", _one_line(absence.cover_name or ""))
+    return words.with_cover(words.labelled(who, when), _one_line(absence.cover_name or ""))
 
 
 def _one_line(name: str) -> str:
@@ -301,7 +301,7 @@ def covering_list(covering: Sequence[Covered]) -> list[Block]:
     if not covering:
         return []
     lines = [
-        f"• {_one_line(leave.person_name)}: {words.dates(leave)}"
+        words.labelled(f"• {_one_line(leave.person_name)}", words.dates(leave))
         for leave in covering[:MAX_COVERING]
     ]
     if len(covering) > MAX_COVERING:
