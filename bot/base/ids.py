@@ -67,6 +67,13 @@ OBJECT: Final = "leave.object"
 CANCEL_RECORDED: Final = "leave.cancel.recorded"
 APPROVE: Final = "leave.approve"
 DECLINE: Final = "leave.decline"
+# The approver's button and its form, on a card or on Home; a selection in the form; and the
+# requester's buttons, whose value is the suggestion's id.
+SUGGEST: Final = "leave.suggest"
+SUGGEST_FORM: Final = "leave.suggest.form"
+SUGGEST_RECOUNT: Final = "leave.suggest.recount"
+SUGGESTION_ACCEPT: Final = "leave.suggestion.accept"
+SUGGESTION_DECLINE: Final = "leave.suggestion.decline"
 # Shown for ten minutes after the first of two approvals.
 TAKE_BACK: Final = "leave.approval.take_back"
 DECLINE_FORM: Final = "leave.decline.form"

@@ -290,3 +290,9 @@ def decision_buttons(approve: str, decline: str, value: str, requester_name: str
             gettext("Decline: {who}", who=requester_name),
         ),
     ]
+
+
+def suggest_button(action_id: str, value: str, requester_name: str) -> Block:
+    """The third button of a pending request's card."""
+    spoken = gettext("Suggest other dates: {who}", who=requester_name)
+    return button(gettext("Suggest other dates"), action_id, value, spoken=spoken)

@@ -23,6 +23,7 @@ from bot.listeners import (
     own_leave,
     record_form,
     request_form,
+    suggestions,
     time_credits,
     unknown,
 )
@@ -40,6 +41,7 @@ def register(app: AsyncApp, command: str) -> None:
     amendments.register(app)
     time_credits.register(app)
     inbox.register(app)
+    suggestions.register(app)
     home.register(app)
     calendar.register(app)
     balance.register(app)

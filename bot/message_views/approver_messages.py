@@ -104,6 +104,12 @@ def reply(card: ApprovalCard, event_type: NotificationEvent) -> Message | None:
 
     None if they need not decide, or if the card says it all.
     """
+    suggested = card.suggestion
+    if event_type == "leave_request.suggestion_declined" and suggested is not None:
+        # Who suggested nothing reads it on the card.
+        is_theirs = suggested.suggestion.suggested_by == card.viewer.id and not suggested.is_open
+        line = layout.escaped(cards.suggestion_line(card))
+        return {"text": line, "blocks": [layout.section(line)]} if is_theirs else None
     if not card.may_decide or event_type != "leave_request.updated":
         return None
     requester = layout.name(card.requester.name)

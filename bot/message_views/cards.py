@@ -58,6 +58,8 @@ def blocks(card: ApprovalCard, home_url: str | None, title: str | None = None) -
         shown.append(layout.paragraph("\n".join(attendance)))
     if card.cover is not None:
         shown.append(layout.paragraph("\n".join(_cover_lines(card.cover))))
+    if suggested := suggestion_line(card):
+        shown.append(layout.paragraph(suggested))
     note = _note(card)
     if note:
         shown.append(layout.paragraph(gettext("Note: {note}", note=note)))
@@ -261,6 +263,25 @@ def _pending_state(card: ApprovalCard) -> str:
     return sentence
 
 
+def suggestion_line(card: ApprovalCard) -> str:
+    """What an approver suggested and the requester answered, for approvers: plain text, or ""."""
+    shown = card.suggestion
+    if shown is None:
+        return ""
+    facts = {"dates": words.dates(shown.suggestion), "amount": words.amount(shown.half_days)}
+    if not shown.is_open:
+        requester = layout.cut(card.requester.name, layout.MAX_NAME)
+        return gettext(
+            "{requester} keeps these dates. Suggested were {dates}, {amount}.",
+            requester=requester,
+            **facts,
+        )
+    if shown.suggestion.suggested_by == card.viewer.id:
+        return gettext("You suggested {dates}, {amount}.", **facts)
+    name = layout.cut(shown.suggested_by_name, layout.MAX_NAME)
+    return gettext("{name} suggested {dates}, {amount}.", name=name, **facts)
+
+
 def _balance_lines(card: ApprovalCard) -> list[str]:
     lines = [_with_pending(balance_after(balance), balance) for balance in card.balances]
     return [*lines, *(_short(balance) for balance in card.balances if balance.is_short)]
@@ -356,7 +377,11 @@ def _buttons(card: ApprovalCard) -> list[Block]:
         take_back = layout.button(gettext("Take back approval"), ids.TAKE_BACK, card.request.id)
         _, declines = layout.decision_buttons(approve, decline, value, card.requester.name)
         return [take_back, declines] if card.may_take_back else [declines]
-    return layout.decision_buttons(approve, decline, value, card.requester.name)
+    buttons = layout.decision_buttons(approve, decline, value, card.requester.name)
+    if card.open_amendment is None:
+        suggest = layout.suggest_button(ids.SUGGEST, card.request.id, card.requester.name)
+        buttons.append(suggest)
+    return buttons
 
 
 def _menu(card: ApprovalCard, home_url: str | None) -> Block:
@@ -377,6 +402,7 @@ def _text(card: ApprovalCard) -> str:
         *_colleagues_sentence(card),
         *(f"{layout.escaped(line)}." for line in _attendance_lines(card)),
         *([f"{layout.escaped(_cover_lines(card.cover)[0])}."] if card.cover else []),
+        *filter(None, [layout.escaped(suggestion_line(card))]),
         f"{layout.escaped(_status_line(card))}.",
     ]
     note = _note(card)

@@ -30,7 +30,13 @@ def notification(
     if sentence is None:
         return None
     facts = _facts(card, _symbol(card, event_type), sentence)
-    blocks = [*facts, *_reason_blocks(card), *_own_buttons(card), *_again(card)]
+    blocks = [
+        *facts,
+        *_reason_blocks(card),
+        *_suggestion_buttons(card),
+        *_own_buttons(card),
+        *_again(card),
+    ]
     return {"text": _text(card, sentence), "blocks": blocks}
 
 
@@ -46,8 +52,10 @@ def own_request(card: ApprovalCard) -> Message:
     """
     sentence = requester_sentences.of_status(card)
     symbol = cards.symbol(card, of_amendment=False)
-    blocks = [*_facts(card, symbol, sentence), *_own_buttons(card)]
-    return {"text": _text(card, sentence), "blocks": blocks}
+    blocks = _facts(card, symbol, sentence)
+    if suggested := requester_sentences.suggested(card):
+        blocks += [layout.paragraph(suggested), *_suggestion_buttons(card)]
+    return {"text": _text(card, sentence), "blocks": [*blocks, *_own_buttons(card)]}
 
 
 def reply(
@@ -66,6 +74,9 @@ def reply(
     if symbol := _symbol(card, event_type):
         shown = f"{symbol} {shown}"
     blocks = [layout.paragraph(shown), *_reason_blocks(card), *_again(card)]
+    if event_type == "leave_request.dates_suggested":
+        edit = layout.button(gettext("Choose other dates"), ids.EDIT, card.request.id)
+        blocks += _suggestion_buttons(card, edit)
     return {"text": _text(card, sentence), "blocks": blocks}
 
 
@@ -91,8 +102,28 @@ def is_broadcast(card: ApprovalCard, event_type: NotificationEvent) -> bool:
     )
 
 
+def _suggestion_buttons(card: ApprovalCard, *more: Block) -> list[Block]:
+    """The answers to an open suggestion."""
+    shown = card.suggestion
+    if shown is None or not shown.is_open:
+        return []
+    suggestion_id = shown.suggestion.id
+    accept = layout.button(
+        gettext("Take these dates"), ids.SUGGESTION_ACCEPT, suggestion_id, "primary"
+    )
+    keep = layout.button(gettext("Keep my dates"), ids.SUGGESTION_DECLINE, suggestion_id)
+    return [layout.actions(accept, keep, *more)]
+
+
+def answered(sentence: str) -> Message:
+    """What takes the place of a suggestion once it is answered, or has ended; plain text."""
+    return {"text": layout.escaped(sentence), "blocks": [layout.paragraph(sentence)]}
+
+
 def _symbol(card: ApprovalCard, event_type: NotificationEvent) -> str:
     """That of the state in the first line; none for events that are about something else."""
+    if event_type == "leave_request.dates_suggested":
+        return "📅"
     if event_type in ("cover.left", "leave_request.recounted"):
         return ""
     return cards.symbol(card, of_amendment=event_type.startswith("leave_request.amendment_"))

@@ -43,6 +43,8 @@ def with_dates(card: ApprovalCard, event_type: NotificationEvent, sentence: str)
             named = of_status(card, dates)
         case "leave_request.decision_changed":
             return _reversed(card, dates)
+        case "leave_request.dates_suggested":
+            return sentence
         case _:
             named = sentence
     if named != sentence:
@@ -99,6 +101,10 @@ def _event_sentence(card: ApprovalCard, event_type: NotificationEvent) -> str | 
         if status not in ("pending", "approved") or card.cover is not None:
             return None
         return gettext("The colleague who was to cover for you has left. Choose someone else.")
+    if event_type == "leave_request.dates_suggested":
+        return suggested(card) or None
+    if event_type == "leave_request.suggestion_declined":
+        return None
     if event_type.startswith("own_message."):
         return of_status(card)
     if event_type == "leave_request.approval_given":
@@ -312,6 +318,19 @@ def _sent(card: ApprovalCard, *, is_new: bool) -> str:
     if names:
         return gettext("Your updated request was sent to {names} for approval.", names=names)
     return gettext("Your updated request was sent for approval.")
+
+
+def suggested(card: ApprovalCard) -> str:
+    """``Grace suggests other dates: Mon 10 to Wed 12 August 2026, 3 days.``, or ""."""
+    shown = card.suggestion
+    if shown is None or not shown.is_open:
+        return ""
+    return gettext(
+        "{name} suggests other dates: {dates}, {amount}.",
+        name=layout.cut(shown.suggested_by_name, layout.MAX_NAME),
+        dates=words.dates(shown.suggestion),
+        amount=words.amount(shown.half_days),
+    )
 
 
 def is_shown_as_recorded(card: ApprovalCard) -> bool:

@@ -133,6 +133,9 @@ def _pending_request(item: Item) -> list[Block]:
         approve, decline = ids.HOME_AMENDMENT_APPROVE, ids.HOME_AMENDMENT_DECLINE
         asked = proposed.counted.amendment
         value = asked.id
+    buttons = layout.decision_buttons(approve, decline, value, item.person_name)
+    if proposed is None:
+        buttons.append(layout.suggest_button(ids.SUGGEST, request.id, item.person_name))
     shown = [
         layout.request_card(
             requester_name=item.person_name,
@@ -140,7 +143,7 @@ def _pending_request(item: Item) -> list[Block]:
             dates=words.dates(asked),
             amount=words.amount((proposed.counted if proposed else request).total_half_days),
             facts=cards.facts(item.balances, item.colleagues, item.colleagues_count),
-            buttons=layout.decision_buttons(approve, decline, value, item.person_name),
+            buttons=buttons,
             kind=cards.asked_kind(None if proposed is None else proposed.counted.amendment),
         )
     ]

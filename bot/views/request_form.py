@@ -91,6 +91,25 @@ def blocks(
         if is_type_fixed
         else field(ids.LEAVE_TYPE, gettext("Leave type"), _type_menu(types, filled.leave_type_id)),
         *alerts.at(ids.LEAVE_TYPE),
+        *day_fields(filled, alerts, is_own=is_own, recount_id=recount_id),
+        *live,
+        field(
+            ids.COVER,
+            gettext("Covered by"),
+            _cover_menu(cover, cover_search_id, is_focused=is_at_cover),
+            hint=gettext("They're told your dates, not the leave type or the note.")
+            if is_own
+            else gettext("The cover is told the dates, not the leave type or the note."),
+            is_optional=not _is_cover_required(types, filled),
+        ),
+        field(ids.NOTE, gettext("Note"), note(filled.note, is_own), is_optional=True),
+    ]
+
+
+def day_fields(filled: Filled, alerts: Alerts, *, is_own: bool, recount_id: str) -> list[Block]:
+    """The days and halves, with the alerts about them and about the whole form."""
+    field = partial(_field, recount_id)
+    return [
         field(ids.FIRST_DAY, gettext("First day"), fields.date_picker(filled.start_date)),
         *alerts.at(ids.FIRST_DAY),
         field(
@@ -104,17 +123,6 @@ def blocks(
         *alerts.at(ids.LAST_DAY),
         *_halves_fields(field, filled),
         *alerts.at(WHOLE),
-        *live,
-        field(
-            ids.COVER,
-            gettext("Covered by"),
-            _cover_menu(cover, cover_search_id, is_focused=is_at_cover),
-            hint=gettext("They're told your dates, not the leave type or the note.")
-            if is_own
-            else gettext("The cover is told the dates, not the leave type or the note."),
-            is_optional=not _is_cover_required(types, filled),
-        ),
-        field(ids.NOTE, gettext("Note"), note(filled.note, is_own), is_optional=True),
     ]
 
 

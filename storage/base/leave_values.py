@@ -35,6 +35,9 @@ LEAVE_STATUSES: Final[tuple[LeaveStatus, ...]] = get_args(LeaveStatus)
 AmendmentStatus = Literal["open", "approved", "declined", "withdrawn", "replaced", "ended"]
 AMENDMENT_STATUSES: Final[tuple[AmendmentStatus, ...]] = get_args(AmendmentStatus)
 
+SuggestionStatus = Literal["open", "accepted", "declined", "replaced"]
+SUGGESTION_STATUSES: Final[tuple[SuggestionStatus, ...]] = get_args(SuggestionStatus)
+
 HalfDay = Literal["am", "pm"]
 
 # Who gives a second approval, where no person is named: any other admin or owner.

@@ -26,7 +26,12 @@ from peewee import (
 
 from storage.base.amounts import MAX_HALF_DAYS
 from storage.base.event_values import DELIVERY_STATUSES
-from storage.base.leave_values import AMENDMENT_STATUSES, LEAVE_STATUSES, HalfDay
+from storage.base.leave_values import (
+    AMENDMENT_STATUSES,
+    LEAVE_STATUSES,
+    SUGGESTION_STATUSES,
+    HalfDay,
+)
 from storage.base.values import DIGEST_FREQUENCIES, ROLES, USER_STATUSES
 
 
@@ -420,6 +425,43 @@ class AmendmentRow(OwnedRow):
 add_index(
     AmendmentRow,
     "amendments_open",
+    "organisation_id leave_request_id",
+    unique=True,
+    where="status = 'open'",
+)
+
+
+class SuggestionRow(OwnedRow):
+    """Other dates that an approver suggests for a version of a pending request."""
+
+    leave_request_id = IdField()
+    request_version = IntegerField()
+    status = CharField(16)
+    start_date = DateField()
+    end_date = DateField()
+    start_half_day = CharField(2, null=True)
+    end_half_day = CharField(2, null=True)
+    suggested_by = IdField()
+    suggested_at = BigIntegerField()
+    ended_at = BigIntegerField(null=True)
+
+    class Meta:
+        table_name = "suggestions"
+        indexes = ((("organisation_id", "leave_request_id"), False),)
+        constraints = [
+            references("leave_requests", "leave_request_id"),
+            references("users", "suggested_by"),
+            check("suggestions_status", one_of("status", SUGGESTION_STATUSES)),
+            check("suggestions_start_half_day", one_of("start_half_day", HALVES)),
+            check("suggestions_end_half_day", one_of("end_half_day", HALVES)),
+            check("suggestions_dates", "start_date <= end_date"),
+        ]
+
+
+# A request has one open suggestion at most.
+add_index(
+    SuggestionRow,
+    "suggestions_open",
     "organisation_id leave_request_id",
     unique=True,
     where="status = 'open'",
@@ -1171,6 +1213,7 @@ TABLES: tuple[type[Model], ...] = (
     LeaveTypeRow,
     LeaveRequestRow,
     AmendmentRow,
+    SuggestionRow,
     HolidaySetRow,
     HolidayOverrideRow,
     AllowanceRow,

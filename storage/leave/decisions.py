@@ -241,21 +241,7 @@ def _decide(
     requester, before = request_steps.lock_unchecked(
         tx, request_id, by=by, now=now, is_counting=action == "approve"
     )
-    if before.user_id == by.user_id:
-        raise OwnRequest
-    if not approvers.may_decide(
-        tx,
-        by.organisation_id,
-        before.id,
-        by.user_id,
-        is_admin=by.is_admin,
-        today=requester.today,
-    ):
-        if leave_rows.is_always_visible(before, by):
-            raise NotYourApproval
-        raise NotFound("leave request")
-    if second_approvals.is_awaited(before):
-        _check_second(tx, requester, before, action, by=by)
+    check_decider(tx, requester, before, action, by=by)
     override_reason = request_rules.checked_override(override_reason, user_id=before.user_id, by=by)
     if amendment is not None and before.amendment_id != amendment.id:
         ended = find_amendment(tx, amendment.id, by=by)
@@ -303,6 +289,32 @@ def _decide(
                 tx, "approve_first", before, waiting, requester, by=by, now=now
             )
     return request_steps.apply(tx, action, before, after, requester, by=by, now=now)
+
+
+def check_decider(
+    tx: Transaction,
+    requester: Requester,
+    request: LeaveRequest,
+    action: Literal["approve", "decline"],
+    *,
+    by: Caller,
+) -> None:
+    """Raises OwnRequest, NotYourApproval, NotFound or SecondApprovalAwaited."""
+    if request.user_id == by.user_id:
+        raise OwnRequest
+    if not approvers.may_decide(
+        tx,
+        by.organisation_id,
+        request.id,
+        by.user_id,
+        is_admin=by.is_admin,
+        today=requester.today,
+    ):
+        if leave_rows.is_always_visible(request, by):
+            raise NotYourApproval
+        raise NotFound("leave request")
+    if second_approvals.is_awaited(request):
+        _check_second(tx, requester, request, action, by=by)
 
 
 def _check_second(

@@ -20,11 +20,13 @@ from storage.leave import (
     leave_rows,
     limit_checks,
     returns,
+    suggestions,
 )
 from storage.leave.leave_balances import YearBalance
 from storage.leave.leave_rows import CancellationCause
 from storage.leave.limit_checks import LimitExcess, TeamStrength
 from storage.leave.returns import Return
+from storage.leave.suggestions import Suggestion
 from storage.outbox import notification_outbox, organisation_config
 from storage.outbox.organisation_config import OrganisationConfig
 from storage.people import approval_rule, approvers, colleagues, employment_by_date, people_rows
@@ -165,6 +167,34 @@ class CardCover:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class CardSuggestion:
+    """Other dates that an approver suggested for the request as it is: open, or declined."""
+
+    suggestion: Suggestion
+    suggested_by_name: str
+    half_days: int
+
+    @property
+    def is_open(self) -> bool:
+        return self.suggestion.status == "open"
+
+
+def _suggested(
+    config: OrganisationConfig,
+    people: Mapping[str, User],
+    request: LeaveRequest,
+    suggestion: Suggestion | None,
+) -> CardSuggestion | None:
+    if suggestion is None:
+        return None
+    return CardSuggestion(
+        suggestion=suggestion,
+        suggested_by_name=people[suggestion.suggested_by].name,
+        half_days=suggestions.half_days(config, people[request.user_id], suggestion),
+    )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class ApprovalCard:
     """A request as one person may see it.
 
@@ -224,6 +254,7 @@ class ApprovalCard:
     over_limits: tuple[LimitExcess, ...] = ()
     ended_by_viewer: bool = False
     back: Return | None = None
+    suggestion: CardSuggestion | None = None
 
     @property
     def open_amendment(self) -> CardAmendment | None:
@@ -274,6 +305,7 @@ def cards(
     if request.status == "approved":
         newest = leave_amendments.last_of(tx, organisation_id, request.id)
     cancelled_by = leave_rows.cancelled_by(tx, organisation_id, request)
+    suggestion = suggestions.current(tx, organisation_id, request)
     known_ids = (
         request.user_id,
         request.decided_by,
@@ -282,6 +314,7 @@ def cards(
         request.first_approver_id,
         cancelled_by,
         None if newest is None else newest.decided_by,
+        None if suggestion is None else suggestion.suggested_by,
     )
     people = people_rows.of_ids(tx, organisation_id, {*viewer_ids, *filter(None, known_ids)})
     requester = people[request.user_id]
@@ -337,6 +370,7 @@ def cards(
         first_approver_name=name_of(request.first_approver_id) if awaits_second else None,
         second_approver_name=named[0].name if awaits_second and named else None,
         back=returns.after(tx, config, requester, shown),
+        suggestion=_suggested(config, people, request, suggestion),
     )
     ended_by = cancelled_by if request.status == "cancelled" else request.decided_by
     found: dict[str, ApprovalCard] = {}

@@ -196,7 +196,7 @@ def test_a_card_whose_request_is_decided_while_it_is_posted_is_refreshed(world: 
 
     for who in (GRACE, HEDY):
         (card,) = world.cards(who)
-        assert [len(blocks[1]["actions"]) for _, blocks in card.history] == [2]
+        assert [len(blocks[1]["actions"]) for _, blocks in card.history] == [3]
         assert to_decide(card) == []
         assert "Approved by Olive Owner" in card.visible_text
 

@@ -77,15 +77,15 @@ def test_several_waiting_requests_are_one_message_and_approved_together(world: W
     assert inbox.visible_text.splitlines()[:6] == [
         "⏳ *5 requests are waiting for your decision*",
         "3 have no conflict",
-        "• Ada Lovelace: Annual leave, Mon 10 August 2026, 1 day",
-        "• Ada Lovelace: Annual leave, Mon 17 August 2026, 1 day",
-        "• Ada Lovelace: Annual leave, Mon 24 August 2026, 1 day",
+        "• Ada Lovelace: Annual leave, Mon 10 Aug 2026, 1 day",
+        "• Ada Lovelace: Annual leave, Mon 17 Aug 2026, 1 day",
+        "• Ada Lovelace: Annual leave, Mon 24 Aug 2026, 1 day",
         "Approve these 3",
     ]
     assert inbox.visible_text.splitlines()[6:9] == [
-        "2 meet on Mon 3 August",
-        "• Ada Lovelace: Annual leave, Mon 3 August 2026, 1 day. Also off: Alan Turing",
-        "• Alan Turing: Annual leave, Mon 3 August 2026, 1 day. Also off: Ada Lovelace",
+        "2 meet on Mon 3 Aug",
+        "• Ada Lovelace: Annual leave, Mon 3 Aug 2026, 1 day. Also off: Alan Turing",
+        "• Alan Turing: Annual leave, Mon 3 Aug 2026, 1 day. Also off: Ada Lovelace",
     ]
     world.click(GRACE, ids.INBOX_APPROVE, inbox)
     form = world.slack.open_modal(GRACE, ids.INBOX_FORM)

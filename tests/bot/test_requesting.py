@@ -67,12 +67,14 @@ def test_a_request_reaches_every_approver_and_its_owner(world: World) -> None:
         "25 → 22 days left in 2026",
         "Approve",
         "Decline",
+        "Suggest other dates",
         "Team of 3: Mon–Wed 1 away",
         "Note: Wedding <!here> & party",
     ]
     assert [(button.text, button.style, button.value) for button in card.buttons] == [
         ("Approve", "primary", world.request().id),
         ("Decline", "danger", world.request().id),
+        ("Suggest other dates", None, world.request().id),
     ]
     assert "Note: Wedding &lt;!here&gt; &amp; party" in card.text
     assert "Mon 3 to Wed 5 Aug 2026, 3 days." in card.text

@@ -123,7 +123,10 @@ def test_a_former_approvers_card_names_the_remaining_approver(world: World) -> N
 
     assert "You no longer need to decide. Awaiting Hedy Lamarr" in world.card(GRACE).visible_text
     assert "You no longer need to decide." in world.card(GRACE).text
-    assert (labels(world, GRACE), labels(world, HEDY)) == ([], ["Approve", "Decline"])
+    assert (labels(world, GRACE), labels(world, HEDY)) == (
+        [],
+        ["Approve", "Decline", "Suggest other dates"],
+    )
 
 
 def _demote(world: World, who: str) -> None:

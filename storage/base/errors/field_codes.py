@@ -223,6 +223,7 @@ FIELD_CODES: Final[Mapping[str, tuple[str, str]]] = {
     "repeated_field": ("A JSON object contains the same name twice.", "Send each field once."),
     "repeated_parameter": ("A query parameter was sent twice.", "Send it once."),
     "required": ("The field is missing, or null where it must not be.", "Send it."),
+    "same_dates": ("The dates are those of the request.", "Suggest others."),
     "same_leave_type": (
         "The leave already has this type.",
         "Interrupt leave of another type.",
