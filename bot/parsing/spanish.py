@@ -210,6 +210,11 @@ def spanish() -> Words:
             ("next_month", r"(?:en |durante )?(?:el )?(?:próximo mes|mes que viene|mes próximo)"),
             ("christmas", r"(?:en|por|durante) (?:las )?navidad(?:es)?"),
         ),
+        lookalikes=frozenset(
+            ("partes", "cartas", "lunas", "mazo", "soy", "banana", "entero", "entera", "tardo")
+            + ("nieves", "sexta", "mago", "cena", "temas", "semanal", "enfermera", "enfermero")
+            + ("maraña", "montaña", "vieron", "martas", "agotado", "días", "baila", "bala", "caja")
+        ),
         rest_of_week=(
             "(?:el )?resto de (?:la|esta) semana",
             "lo que (?:queda|resta) de (?:la |esta )?semana",
