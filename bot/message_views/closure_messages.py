@@ -14,7 +14,7 @@ def told(data: ClosureNotificationData) -> Message:
     sentence = _sentence(data)
     lines = [words.dates(request) for request in data.leave]
     if data.leave:
-        types = words.names([layout.name(name) for name in data.leave_types])
+        types = words.names([layout.name(words.type_name(name)) for name in data.leave_types])
         lines.append(words.labelled(types, words.amount(data.half_days)))
     if data.leave and data.half_days_before not in (0, data.half_days):
         lines.append(gettext("Before: {amount}", amount=words.amount(data.half_days_before)))

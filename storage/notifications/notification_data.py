@@ -9,7 +9,7 @@ from datetime import datetime
 from storage.admin import recalculation
 from storage.admin.recalculation import TotalChange
 from storage.base.event_values import Webhook
-from storage.base.leave_values import LeaveRequest
+from storage.base.leave_values import LeaveRequest, TypeName
 from storage.base.values import Organisation, User
 from storage.db import rows
 from storage.db.database import Transaction
@@ -171,7 +171,7 @@ class ClosureNotificationData:
     locale: str | None
     name: str | None
     leave: tuple[LeaveRequest, ...]
-    leave_types: tuple[str, ...]
+    leave_types: tuple[TypeName, ...]
     half_days_before: int
     balances: tuple[YearBalance, ...]
 
@@ -204,7 +204,7 @@ def load_closure(tx: Transaction, notification: Notification) -> ClosureNotifica
         for balances in around.values()
         for balance in balances
     }
-    types = dict.fromkeys(config.leave_types[request.leave_type_id].name for request in leave)
+    types = dict.fromkeys(config.leave_types[request.leave_type_id].type_name for request in leave)
     return ClosureNotificationData(
         team_id=config.organisation.slack_team_id,
         recipient=recipient,

@@ -83,6 +83,15 @@ def test_german_says_du_and_names_people_and_things_alike() -> None:
     assert texts == []
 
 
+def test_spanish_says_tu() -> None:
+    polite = re.compile(r"\b(?:[Uu]sted(?:es)?|[Pp]uede usted|[Vv]osotros|vuestr[oa]s?)\b")
+    texts = [
+        text for message in catalogues.read("es") if message.id for text in forms(message.string)
+    ]
+
+    assert [text for text in texts if polite.search(text)] == []
+
+
 @pytest.mark.parametrize(
     ("slack_locale", "text"),
     [
@@ -90,6 +99,8 @@ def test_german_says_du_and_names_people_and_things_alike() -> None:
         ("de", "Abwesend"),
         ("de-AT", "Abwesend"),
         ("en-US", "Away"),
+        ("es-ES", "Ausente"),
+        ("es-LA", "Ausente"),
         ("fr-FR", "Absence"),
         ("fr-CA", "Absence"),
         ("it-IT", "Away"),
