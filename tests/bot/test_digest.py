@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from bot.message_views import digest as views
 from playground.loopback.limits import problems_of_message
 from storage.admin import channel_digests, organisation_settings, people
-from storage.base.leave_values import LeaveRequest
+from storage.base.leave_values import LeaveRequest, TypeName
 from storage.base.values import DIGEST_FREQUENCIES, ChannelDigest, DigestFrequency
 from storage.leave import decisions, leave_requests
 from storage.notifications import digest_absences, digests, reminders
@@ -284,7 +284,7 @@ def test_a_weekly_digest_names_half_days_in_its_language_and_is_updated(world: W
 
     assert message.text == (
         "Diese Woche abwesend, Mo 1. bis So 7. Juni 2026:\n"
-        "• Ada Lovelace: Annual leave, Di bis Do\n"
+        "• Ada Lovelace: Jahresurlaub, Di bis Do\n"
         "• Eve Elsewhere: Abwesend, Mi nachmittags"
     )
 
@@ -401,7 +401,7 @@ NAMES = st.text(min_size=1, max_size=200) | st.sampled_from(["<!channel>", "&" *
         st.builds(
             PersonOut,
             name=NAMES,
-            type_name=st.none() | NAMES,
+            type_name=st.none() | NAMES.map(TypeName),
             days=st.builds(
                 DayOut, day=st.just(TODAY), half=st.sampled_from([None, "am", "pm"])
             ).map(lambda day_out: (day_out,)),
