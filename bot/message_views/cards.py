@@ -330,11 +330,11 @@ def _strength(strength: TeamStrength) -> str:
 
 
 def _days(run: Strength, *, is_one_week: bool) -> str:
-    """``Mon–Wed``, or with dates where the days are not of one week."""
+    """``Mon–Wed``, or ``Mon 5 to Wed 28 Apr`` where all days are not of one week."""
+    if not is_one_week:
+        return words.short_span(run.first_day, run.last_day)
     days = (run.first_day,) if run.first_day == run.last_day else (run.first_day, run.last_day)
-    if is_one_week:
-        return "–".join(words.short_weekday(day.weekday()) for day in days)
-    return " – ".join(map(words.short_day, days))
+    return "–".join(words.short_weekday(day.weekday()) for day in days)
 
 
 def over_limit(over: LimitExcess) -> str:

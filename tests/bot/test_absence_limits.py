@@ -67,3 +67,9 @@ def test_cards_that_were_sent_follow_a_new_limit(world: World) -> None:
     assert "(limit 0)" not in before
     assert "⚠️ Fri 5 Jun: 1 of" in limited_card
     assert "(limit 0)" not in world.card(GRACE).visible_text
+
+
+def test_the_team_on_days_of_several_weeks_is_shown_with_dates(world: World) -> None:
+    world.a_request(**{ids.FIRST_DAY: "2026-06-08", ids.LAST_DAY: "2026-06-19"})
+
+    assert "Mon 8 to Fri 19 Jun 1 away" in world.card(GRACE).visible_text
