@@ -53,7 +53,7 @@ LISTS_OF_WORDS = {
     ROOT / "tests" / "bot" / "test_german.py",
     # What people type.
     ROOT / "bot" / "parsing" / "typed_phrases.py",
-    ROOT / "bot" / "parsing" / "german.py",
+    *(ROOT / "bot" / "parsing" / f"{name}.py" for name in ("french", "german", "spanish")),
 }
 
 

@@ -223,6 +223,20 @@ def french() -> Words:
     )
 
 
+# Not a pronoun or another word that names no one.
+_NAME: Final = (
+    r"(?!(?:je|tu|il|elle|on|nous|vous|ils|elles|ce|ça|c'est|qui|quand|mon|ma|mes|le|la|les|un|une"
+    r"|de|du|des|tout|toute|quelqu'un|personne|pas|en|demain|aujourd'hui|lundi|mardi|mercredi"
+    r"|jeudi|vendredi|samedi|dimanche)\b){who}"
+)
+_IN: Final = r"(?:là|présente?|au bureau|disponible|au travail)"
+_MAY: Final = (
+    r"(?:(?:puis-je|peut-on|je (?:peux|voudrais|veux|dois|souhaite)|est-ce que je (?:peux|pourrais)"
+    r"|comment (?:puis-je )?|il faut) ?)?"
+)
+_MINE: Final = (
+    r"(?:mes (?:congés?|vacances|jours|demandes?|absences?)|ma demande|mon (?:congé|absence))"
+)
 _IN_YEAR: Final = r"(?P<rest> (?:(?:en|pour) )?20\d\d)?"
 _SHOW: Final = r"(?:(?:voir|afficher?|montrez?(?:-moi)?|donnez?-moi|quel(?:le)? est|c'est quoi) )?"
 
@@ -303,6 +317,54 @@ PHRASES: Final = Phrases(
         r"travail(?:le|ler|lerai)? (?:à (?:distance|domicile)|de chez moi|(?:de|depuis) la maison)",
     ),
     home_office_fillers=frozenset(("travail", "travaille", "travaillerai", "travailler")),
+    questions=(
+        (
+            "holidays",
+            r"(?:(?:quand (?:est|sont)|quels? (?:est|sont)|c'est quand) )?(?:(?:le|les|nos) )?"
+            r"prochains? (?:jours? )?fériés?",
+        ),
+        (
+            "holidays",
+            r"(?:(?:quels|quand) sont )?(?:(?:les|nos|mes) )?(?:jours )?fériés{when}",
+        ),
+        (
+            "holiday",
+            r"(?:est-ce que )?{before}(?:c'est|est|sera)(?:-ce|-il)? (?:un jour )?férié{when}",
+        ),
+        ("me", r"(?:est-ce que je (?:dois )?|dois-je )(?:travaille|travailler|venir){when}"),
+        (
+            "booked",
+            r"(?:qu'ai-je|ai-je quelque chose de|qu'est-ce que j'ai(?: de)?) (?:posé|prévu|réservé)"
+            r"{when}",
+        ),
+        (
+            "approvers",
+            rf"qui (?:approuve|valide|décide de|doit approuver|doit valider) {_MINE}",
+        ),
+        ("approvers", r"qui (?:est|sont) (?:mon|mes) (?:approbateurs?|valideurs?)"),
+        (
+            "change",
+            rf"{_MAY}(?:déplacer|modifier|changer|décaler|prolonger|raccourcir|avancer) {_MINE}"
+            "{when}",
+        ),
+        ("cancel", rf"{_MAY}(?:annuler|supprimer|retirer) {_MINE}{{when}}"),
+        (
+            "person_back",
+            rf"quand (?:est-ce que )?{_NAME} (?:revient|rentre|reviendra|rentrera|est de retour"
+            r"|sera de retour){when}",
+        ),
+        ("person_back", rf"quand (?:revient|rentre|reviendra|rentrera) {_NAME}"),
+        ("person_back", rf"jusqu'à quand {_NAME} est(?:-il|-elle)? {_OFF}"),
+        (
+            "person_in",
+            rf"est-ce que {_NAME} (?:est|sera) {{before}}(?:{_OFF}|{_IN}){{when}}",
+        ),
+        (
+            "person_in",
+            rf"{_NAME} (?:est|sera)(?:-t)?-(?:il|elle) {{before}}(?:{_OFF}|{_IN}){{when}}",
+        ),
+        ("person_in", rf"est-ce que {_NAME} (?:travaille|vient){{when}}"),
+    ),
     in_english={
         **dict.fromkeys(("demande", "demander"), "request"),
         "aide": "help",

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from bot.parsing import typed_phrases, typed_work
 from bot.parsing.languages import in_english
 from bot.parsing.typed_leave import ParsedLeave, ParsingContext
+from bot.parsing.typed_questions import Question, question_of
 from bot.parsing.typed_work import language_of
 from tests.bot.test_typed_leave import dates_of, parsed
 
@@ -231,6 +232,37 @@ def test_french_leave_is_no_command(typed: str) -> None:
 def test_french_questions_are_told_from_requests(typed: str, *, is_request: bool) -> None:
     assert typed_phrases.is_question(typed)
     assert typed_phrases.is_request(typed) is is_request
+
+
+@pytest.mark.parametrize(
+    ("typed", "question"),
+    [
+        (
+            "est-ce que Marie est là demain ?",
+            Question(name="person_in", who="marie", when="demain"),
+        ),
+        ("Marie est-elle en congé lundi ?", Question(name="person_in", who="marie", when="lundi")),
+        ("Quand est-ce que Marie revient ?", Question(name="person_back", who="marie")),
+        ("quand rentre Marie Curie", Question(name="person_back", who="marie curie")),
+        ("est-ce que lundi est férié ?", Question(name="holiday", when="lundi")),
+        ("quel est le prochain jour férié", Question(name="holidays")),
+        ("est-ce que je travaille lundi", Question(name="me", when="lundi")),
+        ("qui valide mes congés ?", Question(name="approvers")),
+        ("puis-je déplacer mes congés", Question(name="change")),
+        ("comment annuler mes congés de decembre", Question(name="cancel", when="de decembre")),
+    ],
+)
+def test_french_questions_about_people_days_and_own_leave_are_understood(
+    typed: str, question: Question
+) -> None:
+    assert question_of(typed) == question
+
+
+@pytest.mark.parametrize(
+    "typed", ["Marie est malade aujourd'hui", "je suis absent demain", "congé lundi", "malade"]
+)
+def test_french_statements_are_no_questions(typed: str) -> None:
+    assert question_of(typed) is None
 
 
 def test_french_words_of_the_command_are_known_without_accents() -> None:
