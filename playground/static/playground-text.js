@@ -3,7 +3,7 @@
 const EMOJI = {
   white_check_mark: "✅", heavy_check_mark: "✔️", x: "❌", warning: "⚠️", calendar: "📅", date: "📅",
   spiral_calendar_pad: "🗓️", palm_tree: "🌴", beach_with_umbrella: "🏖️", wave: "👋", tada: "🎉",
-  bell: "🔔", gear: "⚙️", hourglass: "⌛", hourglass_flowing_sand: "⏳", key: "🔑", link: "🔗",
+  bell: "🔔", gear: "⚙️", seedling: "🌱", hourglass: "⌛", hourglass_flowing_sand: "⏳", key: "🔑", link: "🔗",
   lock: "🔒", mag: "🔍", memo: "📝", pencil2: "✏️", arrow_right: "➡️", house: "🏠", sunny: "☀️",
   face_with_thermometer: "🤒", no_entry: "⛔", no_entry_sign: "🚫", information_source: "ℹ️",
   large_green_square: "🟩", white_large_square: "⬜", black_large_square: "⬛", busts_in_silhouette: "👥", baby: "👶",
