@@ -5,11 +5,18 @@ from __future__ import annotations
 from datetime import date, timedelta
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from bot.base import ids
+from bot.blocks import words
+from bot.views.conversation import ReadLeave, packed, unpacked
+from bot.views.request_values import Filled
 from storage.db.pages import PageOf
 from storage.leave import leave_lists
+from storage.leave.previews import Preview
 from tests.bot.test_form import fields
+from tests.bot.test_views import user
 from tests.bot.world import ADA, EVE, GRACE, World
 from tests.builders import caller_for
 from tests.fakes.slack import Message
@@ -184,3 +191,67 @@ def test_the_buttons_of_the_help_answer(world: World) -> None:
         world.click(ADA, action_id, world.say(ADA, "help"))
 
     assert len(world.slack.ephemerals) == 3
+
+
+READ = st.lists(
+    st.builds(
+        Filled,
+        leave_type_id=st.uuids().map(str),
+        start_date=st.dates(date(2026, 1, 1), date(2027, 1, 1)),
+        end_date=st.dates(date(2027, 1, 1), date(2028, 1, 1)),
+        begins_at_midday=st.booleans(),
+        ends_at_midday=st.booleans(),
+        note=st.none()
+        | st.text(st.characters(exclude_characters="\n\r"), min_size=1, max_size=100),
+    ),
+    min_size=1,
+    max_size=5,
+)
+
+
+@given(READ, st.integers(0, 60))
+def test_send_has_the_leave_that_is_shown(read: list[Filled], half_days: int) -> None:
+    preview = Preview(
+        user=user("Ada", "Lovelace"),
+        leave_type=None,
+        lines=[],
+        total_half_days=half_days,
+        years=[],
+        approvers=[],
+        approved_because=None,
+        unreachable=[],
+        colleagues=[],
+        colleagues_count=0,
+        pending_colleagues_count=0,
+        refusals=[],
+        warnings=[],
+    )
+    shown = [ReadLeave(filled=filled, preview=preview) for filled in read]
+
+    assert unpacked(packed(shown)) == [(each.effects, each.filled) for each in shown]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "14-18 dec",
+        "friday pm",
+        "sick today",
+        "14 dec and 16-17 dec",
+        "all of july 2026",
+        "3 aug am",
+    ],
+)
+def test_what_the_card_shows_is_sent(world: World, text: str) -> None:
+    card = world.say(ADA, text)
+    (send,) = [button for button in card.buttons if button.action_id == ids.SEND_UNDERSTOOD]
+    shown = unpacked(str(send.value))
+
+    world.click(ADA, ids.SEND_UNDERSTOOD, card)
+
+    by = caller_for(world.acme, world.people[ADA])
+    page = world.database.read_now(leave_lists.filtered, PageOf(limit=9), by=by, sort="start_date")
+    assert [Filled.with_request(request) for request in page.items] == [each for _, each in shown]
+    for request in page.items:
+        assert words.dates(request) in card.text
+        assert words.amount(request.total_half_days) in card.visible_text
