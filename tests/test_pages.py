@@ -51,8 +51,10 @@ WORDS_OF_TESTS = {"she", "her", "hers", "nobody"}
 LISTS_OF_WORDS = {
     Path(__file__),
     ROOT / "tests" / "bot" / "test_german.py",
+    ROOT / "tests" / "bot" / "test_typed_spanish.py",
     # What people type.
     ROOT / "bot" / "parsing" / "typed_phrases.py",
+    ROOT / "bot" / "parsing" / "typed_questions.py",
     *(ROOT / "bot" / "parsing" / f"{name}.py" for name in ("french", "german", "spanish")),
 }
 
