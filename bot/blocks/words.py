@@ -6,14 +6,14 @@ reader's device. Date patterns are translated like sentences."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import date, datetime
+from datetime import date, datetime, time
 from fractions import Fraction
 from functools import lru_cache
 from typing import Final, Protocol
 from zoneinfo import ZoneInfo
 
 from babel import Locale
-from babel.dates import format_date, format_datetime
+from babel.dates import format_date, format_datetime, format_time
 from babel.lists import format_list
 from babel.numbers import format_decimal
 
@@ -235,6 +235,12 @@ def moment(instant: datetime, timezone: str) -> str:
     """``2 Jun 2026, 10:05`` in an IANA time zone."""
     local = instant.astimezone(ZoneInfo(timezone))
     return format_datetime(local, gettext("d MMM y, HH:mm"), locale=language.locale())
+
+
+def clock(value: str) -> str:
+    """``13:00``, of a time such as ``13:00``."""
+    pattern = gettext("HH:mm")
+    return format_time(time.fromisoformat(value), pattern, locale=language.locale())
 
 
 def names(people: Sequence[str], most: int = _MAX_NAMES) -> str:

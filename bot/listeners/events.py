@@ -12,7 +12,12 @@ from bot.interaction import listening
 from bot.interaction.interaction import Interaction
 from storage.db.database import Transaction
 from storage.people.people_rows import SlackProfile
-from storage.workspaces import slack_installations, slack_profiles, slack_workspaces
+from storage.workspaces import (
+    slack_installations,
+    slack_profiles,
+    slack_statuses,
+    slack_workspaces,
+)
 from storage.workspaces.slack_profiles import Synced
 
 _log = structlog.stdlib.get_logger("hiatus.slack")
@@ -50,9 +55,16 @@ async def app_uninstalled(interaction: Interaction) -> None:
 
 
 async def tokens_revoked(interaction: Interaction) -> None:
-    """As ``app_uninstalled`` if the bot's token was revoked."""
-    if (interaction.event.get("tokens") or {}).get("bot"):
+    """As ``app_uninstalled`` if the bot's token was revoked; else of people's Slack statuses."""
+    tokens = interaction.event.get("tokens") or {}
+    if tokens.get("bot"):
         await app_uninstalled(interaction)
+        return
+    accounts = [account for account in tokens.get("oauth") or () if isinstance(account, str)]
+    if accounts:
+        await interaction.database.write(
+            slack_statuses.revoked, interaction.team_id, accounts, now=interaction.now
+        )
 
 
 def _keep_in_step(

@@ -138,3 +138,16 @@ def why_no_digest(because: str) -> str:
         "is_archived": gettext("The channel was archived."),
     }
     return reasons.get(because, gettext("Slack refused: {reason}.", reason=layout.escaped(because)))
+
+
+def status_ended() -> Message:
+    """The notice to a person whose token Slack revoked."""
+    problem = gettext("Your Slack status no longer shows your leave.")
+    advice = gettext(
+        "Slack ended my permission to set it. To allow it again, open “Slack status” in the "
+        "settings on my Home tab."
+    )
+    return {
+        "text": f"{problem} {advice}",
+        "blocks": [layout.section(f"*{problem}*\n{advice}")],
+    }

@@ -28,6 +28,7 @@ from storage.notifications.notification_data import (
     ClosureNotificationData,
     DigestNotificationData,
     NotificationData,
+    StatusEndedData,
     SummaryNotificationData,
     WebhookNotificationData,
     Welcome,
@@ -64,6 +65,7 @@ Data: TypeAlias = (
     | DigestNotificationData
     | SummaryNotificationData
     | ClosureNotificationData
+    | StatusEndedData
     | Welcome
     | TimeCreditNotificationData
 )
@@ -220,6 +222,8 @@ class Notifier:
                 message = admin_messages.digest_refused(data.channel, data.because)
             case ClosureNotificationData():
                 message = closure_messages.told(data)
+            case StatusEndedData():
+                message = admin_messages.status_ended()
             case Welcome():
                 message = admin_messages.welcome_message(data, self._command, self._support_contact)
         await post(workspace, slack_user_id, message)
@@ -236,6 +240,8 @@ def _load_other(tx: Transaction, notification: Notification, *, now: datetime) -
         return notification_data.load_welcome(tx, notification)
     if notification.kind == "closure_notice":
         return notification_data.load_closure(tx, notification)
+    if notification.kind == "slack_status_ended":
+        return notification_data.load_status_ended(tx, notification)
     return notification_data.load_webhook(tx, notification)
 
 

@@ -31,10 +31,13 @@ from bot.screens import (
     organisation,
     people,
     searches,
+    slack_status,
     webhooks,
 )
 
 OWN: Final = (calendar_feeds.SCREEN, api_keys.SCREEN)
+# Where workspaces install the app by OAuth.
+OF_OAUTH: Final = (slack_status.SCREEN,)
 OF_ADMINS: Final = (
     (gettext_noop("People"), (people.SCREEN, departments.SCREEN, opening_figures.SCREEN)),
     (
@@ -55,7 +58,7 @@ OF_ADMINS: Final = (
 
 
 def register(app: AsyncApp) -> None:
-    for screen in (*OWN, *(screen for _, group in OF_ADMINS for screen in group)):
+    for screen in (*OWN, *OF_OAUTH, *(screen for _, group in OF_ADMINS for screen in group)):
         screen.register(app)
     searches.register(app)
     app.action(ids.SETTINGS)(open_menu)
@@ -63,12 +66,17 @@ def register(app: AsyncApp) -> None:
 
 async def open_menu(interaction: Interaction) -> None:
     by = await listening.acknowledged(interaction)
-    await interaction.open(menu(is_admin=by.is_admin))
+    is_oauth = interaction.services.install_url is not None
+    await interaction.open(menu(is_admin=by.is_admin, is_oauth=is_oauth))
 
 
-def menu(*, is_admin: bool) -> View:
-    """A button for each screen, in groups for admins. A screen that it opens replaces it."""
-    groups = ((gettext_noop("Yours"), OWN), *OF_ADMINS) if is_admin else (("", OWN),)
+def menu(*, is_admin: bool, is_oauth: bool) -> View:
+    """A button for each screen, in groups for admins. A screen that it opens replaces it.
+
+    ``is_oauth``: workspaces install the app by OAuth, and people can connect their Slack status.
+    """
+    own = (*OWN, *OF_OAUTH) if is_oauth else OWN
+    groups = ((gettext_noop("Yours"), own), *OF_ADMINS) if is_admin else (("", own),)
     blocks = []
     for title, screens in groups:
         if title:

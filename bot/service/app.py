@@ -35,7 +35,8 @@ from bot.interaction.interaction import WORKSPACE, CheckUrl, Services
 from bot.messages.home_tab import Homes
 from bot.messages.jobs import Digests, DirectorySync, Reminders
 from bot.messages.notifications import Notifier
-from bot.service import installing
+from bot.messages.slack_statuses import SlackStatuses
+from bot.service import connecting, installing
 from storage.base.errors import DatabaseUnavailable, InvalidInput
 from storage.db.database import Database
 
@@ -49,7 +50,8 @@ _log = structlog.stdlib.get_logger("hiatus.slack")
 class SlackApp:
     """``bolt`` handles incoming payloads, ``notifier`` sends notifications.
 
-    ``is_signed``: Slack sends its payloads over HTTP, with a signature.
+    ``connections`` are the routes on which people connect their Slack status. ``is_signed``: Slack
+    sends its payloads over HTTP, with a signature.
     """
 
     bolt: AsyncApp
@@ -59,6 +61,8 @@ class SlackApp:
     reminders: Reminders
     digests: Digests
     directory: DirectorySync
+    statuses: SlackStatuses
+    connections: list[Route]
     is_signed: bool
 
     @property
@@ -68,11 +72,12 @@ class SlackApp:
             "reminders": self.reminders.run,
             "digests": self.digests.run,
             "directory_sync": self.directory.run,
+            "slack_statuses": self.statuses.run,
         }
 
     def routes(self) -> list[Route]:
         """The HTTP routes: Slack's requests, unless Socket Mode is used, and the installation."""
-        return _routes(self.bolt, is_signed=self.is_signed)
+        return [*_routes(self.bolt, is_signed=self.is_signed), *self.connections]
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
@@ -147,6 +152,8 @@ def build_app(
         reminders=Reminders(database, clock),
         digests=Digests(database, workspaces, clock),
         directory=DirectorySync(database, workspaces, clock),
+        statuses=SlackStatuses(database, workspaces, slack, clock),
+        connections=connecting.routes(settings, services) if settings.is_oauth else [],
         is_signed=settings.signing_secret is not None,
     )
 

@@ -27,6 +27,15 @@ SCOPES: Final[Mapping[str, str]] = {
     "users:read.email": "To match Slack accounts with people of the organisation.",
 }
 
+# The scopes of people who show their leave as their Slack status, each with its reason. They are
+# not part of an installation: each person agrees, or does not.
+USER_SCOPES: Final[Mapping[str, str]] = {
+    "users.profile:write": "To set the Slack status of people who connect it.",
+}
+
+# The scope of each Web API method that is called with a person's own token.
+USER_METHODS: Final[Mapping[str, str]] = {"users.profile.set": "users.profile:write"}
+
 # The scope of each Web API method that the code calls; None if any token works.
 METHODS: Final[Mapping[str, str | None]] = {
     "apps.connections.open": None,
@@ -165,6 +174,12 @@ def _oauth(base_url: str | None) -> list[str]:
     lines += ["  scopes:", "    bot:"]
     for scope, reason in SCOPES.items():
         lines += [f"      # {reason}", f"      - {scope}"]
+    if base_url:
+        lines += ["    user:"]
+        for scope, reason in USER_SCOPES.items():
+            lines += [f"      # {reason}", f"      - {scope}"]
+        lines += ["    # Nothing else depends on these, so that people and admins may refuse them."]
+        lines += ["    user_optional:", *(f"      - {scope}" for scope in USER_SCOPES)]
     return [*lines, ""]
 
 

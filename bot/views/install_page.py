@@ -1,4 +1,4 @@
-"""The web pages at the end of an installation."""
+"""The web pages at the end of an installation; other flows of OAuth make theirs of the same."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _POLICY: Final = (
     "frame-ancestors 'none'"
 )
 _PAGE: Final = """<!doctype html>
-<html lang="en">
+<html lang="{language}">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>{title}</title>
@@ -76,28 +76,34 @@ def success(
     paragraphs.append(f"In Slack, type {command} to request leave.")
     link = ""
     if app_id and team_id:
-        query = urlencode({"app": app_id, "team": team_id})
-        link = f'<p><a href="{escape(f"{_APP_IN_SLACK}?{query}")}">Open Hiatus in Slack</a></p>'
-    return _page("Hiatus is installed", paragraphs, 200, link)
+        link = back_to_slack("Open Hiatus in Slack", app_id, team_id)
+    return page("Hiatus is installed", paragraphs, 200, link)
+
+
+def back_to_slack(label: str, app_id: str, team_id: str) -> str:
+    """The link to the app, as HTML."""
+    query = urlencode({"app": app_id, "team": team_id})
+    return f'<p><a href="{escape(f"{_APP_IN_SLACK}?{query}")}">{escape(label)}</a></p>'
 
 
 def failure(sentence: str, status: int) -> BoltResponse:
-    return _page("Hiatus is not installed", [sentence], status)
+    return page("Hiatus is not installed", [sentence], status)
 
 
 def not_finished(reason: str) -> BoltResponse:
     """As ``failure``, for an error code of Bolt or Slack."""
     sentence, status = _REASONS.get(reason, _UNFINISHED)
-    return _page(
-        "Hiatus is not installed", [sentence, "To try again, open /slack/install."], status
-    )
+    return page("Hiatus is not installed", [sentence, "To try again, open /slack/install."], status)
 
 
-def _page(title: str, paragraphs: list[str], status: int, link: str = "") -> BoltResponse:
+def page(
+    title: str, paragraphs: list[str], status: int, link: str = "", language: str = "en"
+) -> BoltResponse:
+    """A page of plain paragraphs; ``link`` is HTML."""
     shown = "".join(f"<p>{escape(paragraph)}</p>" for paragraph in paragraphs)
     return BoltResponse(
         status=status,
-        body=_PAGE.format(title=title, paragraphs=shown + link),
+        body=_PAGE.format(title=escape(title), paragraphs=shown + link, language=language),
         headers={
             "Content-Type": "text/html; charset=utf-8",
             "Content-Security-Policy": _POLICY,

@@ -19,6 +19,8 @@ from playground.loopback.blocks import Payload, cell_text, elements_of, located,
 
 VIEW_BYTES = 250_000
 UPDATE_TEXT_LENGTH = 4_000
+# Of a status (docs.slack.dev/reference/methods/users.profile.set).
+MAX_STATUS_LENGTH = 100
 MESSAGE_TEXT_LENGTH = 40_000
 _MESSAGE_BLOCKS = 50
 _VIEW_BLOCKS = 100

@@ -67,6 +67,9 @@ class PersonFields(TypedDict, total=False):
     home_team_id: str | None
     is_email_confirmed: bool
     updated: int | None
+    status_text: str
+    status_emoji: str
+    status_expiration: int
 
 
 @dataclass
@@ -92,6 +95,10 @@ class Person:
     is_email_confirmed: bool = True
     # Seconds since 1970; None is now.
     updated: int | None = None
+    # As the app or the person set it last; 0 never expires.
+    status_text: str = ""
+    status_emoji: str = ""
+    status_expiration: int = 0
 
     def __post_init__(self) -> None:
         self.real_name = self.real_name or self.id
@@ -105,6 +112,15 @@ class Person:
         offset = datetime.fromtimestamp(time.time(), ZoneInfo(self.tz)).utcoffset()
         return int(offset.total_seconds()) if offset is not None else 0
 
+    @property
+    def status(self) -> Payload:
+        """The members of the profile that are the status."""
+        return {
+            "status_text": self.status_text,
+            "status_emoji": self.status_emoji,
+            "status_expiration": self.status_expiration,
+        }
+
     def to_slack(self, *, with_email: bool, with_locale: bool) -> Payload:
         """The `user` object. Deactivated people lack time zone and roles, strangers the e-mail."""
         profile: Payload = {
@@ -113,6 +129,7 @@ class Person:
             "real_name_normalized": self.real_name,
             "display_name_normalized": self.display_name,
             "team": self.home_team_id or self.team_id,
+            **self.status,
         }
         if with_email and self.email is not None and not (self.is_bot or self.is_stranger):
             profile["email"] = self.email

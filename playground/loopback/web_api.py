@@ -8,10 +8,11 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from playground.loopback.blocks import Payload
 from playground.loopback.limits import (
+    MAX_STATUS_LENGTH,
     MESSAGE_TEXT_LENGTH,
     UPDATE_TEXT_LENGTH,
     is_too_large,
@@ -19,9 +20,9 @@ from playground.loopback.limits import (
     problems_of_view,
 )
 from playground.loopback.records import Message, Person, SlackRefusal, Team, View, Violation
-from playground.loopback.workspace import Workspace
+from playground.loopback.workspace import UserToken, Workspace
 
-_STRUCTURED = ("blocks", "view", "metadata", "attachments")
+_STRUCTURED = ("blocks", "view", "metadata", "attachments", "profile")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -34,6 +35,9 @@ class Method:
 
 
 METHODS: dict[str, Method] = {}
+
+# The scope of each method that takes the token of a person.
+USER_METHODS: dict[str, str] = {"users.profile.set": "users.profile:write"}
 
 _Run = Callable[["WebApi", Team, Payload], Payload]
 
@@ -100,10 +104,15 @@ class WebApi:
             return self._connections_open(token)
         if method == "api.test":
             return {"args": arguments}
+        user_token = self.workspace.user_tokens.get(token or "")
+        if user_token is not None and token not in self.workspace.revoked_tokens:
+            return self._call_of_user(method, arguments, str(token), user_token)
         call = METHODS.get(method)
-        if call is None:
+        if call is None and method not in USER_METHODS:
             raise SlackRefusal("unknown_method", req_method=method)
         team = self._team(token)
+        if call is None:
+            raise SlackRefusal("not_allowed_token_type")
         if call.scope is not None and call.scope not in team.scopes:
             granted = ",".join(sorted(team.scopes))
             raise SlackRefusal("missing_scope", needed=call.scope, provided=granted)
@@ -123,6 +132,40 @@ class WebApi:
                 return team
         raise SlackRefusal("not_allowed_token_type" if token == self.app_token else "invalid_auth")
 
+    def _call_of_user(
+        self, method: str, arguments: Payload, token: str, user: UserToken
+    ) -> Payload:
+        if self.workspace.person(user.team_id, user.user_id).deleted:
+            raise SlackRefusal("account_inactive")
+        if method == "auth.revoke":
+            self.workspace.revoked_tokens.add(token)
+            return {"revoked": True}
+        scope = USER_METHODS.get(method)
+        if scope is None:
+            raise SlackRefusal("not_allowed_token_type")
+        if scope not in user.scopes:
+            granted = ",".join(sorted(user.scopes))
+            raise SlackRefusal("missing_scope", needed=scope, provided=granted)
+        return self._set_status(user, _parsed(arguments).get("profile"))
+
+    def _set_status(self, user: UserToken, profile: object) -> Payload:
+        """users.profile.set, for the members of the status only."""
+        if not isinstance(profile, dict):
+            raise SlackRefusal("invalid_profile")
+        text, emoji = str(profile.get("status_text", "")), str(profile.get("status_emoji", ""))
+        if len(text) > MAX_STATUS_LENGTH:
+            raise SlackRefusal("too_long")
+        if emoji.strip(":") in self.workspace.unknown_emoji:
+            raise SlackRefusal("profile_status_set_failed_not_valid_emoji")
+        person = replace(
+            self.workspace.person(user.team_id, user.user_id),
+            status_text=text,
+            status_emoji=emoji,
+            status_expiration=int(profile.get("status_expiration", 0)),
+        )
+        self.workspace.people[user.team_id, user.user_id] = person
+        return {"username": person.name, "profile": person.status}
+
     def _connections_open(self, token: str | None) -> Payload:
         if token is None or token != self.app_token:
             if any(team.token == token for team in self.workspace.teams.values() if token):
@@ -138,7 +181,22 @@ class WebApi:
         code = self.workspace.oauth_codes.pop(str(arguments.get("code")), None)
         if code is None:
             raise SlackRefusal("invalid_code")
-        team = self.workspace.teams[code[0]]
+        team = self.workspace.teams[code.team_id]
+        authed_user: Payload = {"id": code.user_id}
+        if code.user_scopes:
+            token = f"xoxp-{team.id}-{self.workspace.next_number()}"
+            self.workspace.user_tokens[token] = UserToken(
+                code.team_id, code.user_id, code.user_scopes
+            )
+            granted = ",".join(sorted(code.user_scopes))
+            authed_user |= {"scope": granted, "access_token": token, "token_type": "user"}
+            return {
+                "app_id": self.workspace.app_id,
+                "authed_user": authed_user,
+                "team": {"id": team.id, "name": team.name},
+                "enterprise": None,
+                "is_enterprise_install": False,
+            }
         team.token = f"xoxb-{team.id}-{self.workspace.next_number()}"
         return {
             "app_id": self.workspace.app_id,
@@ -146,7 +204,7 @@ class WebApi:
             "token_type": "bot",
             "scope": ",".join(sorted(team.scopes)),
             "bot_user_id": team.bot_user_id,
-            "authed_user": {"id": code[1]},
+            "authed_user": authed_user,
             "team": {"id": team.id, "name": team.name},
             "enterprise": None,
             "is_enterprise_install": False,

@@ -54,6 +54,24 @@ class ResponseAddress:
     uses: int = 0
 
 
+@dataclass(frozen=True)
+class OAuthCode:
+    """What a person agreed to: the app's installation, or scopes of a token of their own."""
+
+    team_id: str
+    user_id: str
+    user_scopes: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class UserToken:
+    """The token of one person, as of an OAuth flow that asked for user scopes."""
+
+    team_id: str
+    user_id: str
+    scopes: frozenset[str]
+
+
 class Workspace:
     """The state of the loopback Slack, for all of its teams."""
 
@@ -75,7 +93,10 @@ class Workspace:
         self.response_posts: list[ResponsePost] = []
         self.calls: list[Call] = []
         self.violations: list[Violation] = []
-        self.oauth_codes: dict[str, tuple[str, str]] = {}
+        self.oauth_codes: dict[str, OAuthCode] = {}
+        self.user_tokens: dict[str, UserToken] = {}
+        # Names that a status is refused for, as of a custom emoji that was deleted.
+        self.unknown_emoji: set[str] = set()
         self.revoked_tokens: set[str] = set()
         self._numbers = itertools.count(1)
         # Increases with every change.

@@ -964,6 +964,36 @@ class SlackSyncRow(Model):  # type: ignore[misc]
         constraints = [OF_ORGANISATION]
 
 
+class SlackStatusRow(OwnedRow):
+    """A person whose Slack status shows their leave, with the encrypted token of their account.
+
+    ``due_at`` is when the status is checked next; after a claim, when the lease expires.
+    """
+
+    user_id = IdField()
+    team_id = CharField(32)
+    slack_user_id = CharField(32)
+    token_encrypted = TextField()
+    connected_at = BigIntegerField()
+    # Since then the status is to be removed, the token to be revoked, and the row to be deleted.
+    ending_at = BigIntegerField(null=True)
+    due_at = BigIntegerField()
+    claim_id = CharField(36, null=True)
+    failures = IntegerField()
+    # ``slack_status.Known`` as JSON.
+    known = TextField(null=True)
+    refused_emoji = CharField(100, null=True)
+    left_alone_until = BigIntegerField(null=True)
+
+    class Meta:
+        table_name = "slack_statuses"
+        indexes = (
+            (("organisation_id", "user_id"), True),
+            (("due_at",), False),
+        )
+        constraints = [OF_ORGANISATION, references("users", "user_id")]
+
+
 class SlackHomeRow(Model):  # type: ignore[misc]
     """When a person last opened the App Home, and which pages of its lists they see."""
 
@@ -1237,6 +1267,7 @@ TABLES: tuple[type[Model], ...] = (
     SlackEventRow,
     SlackProfileRow,
     SlackSyncRow,
+    SlackStatusRow,
     SlackHomeRow,
     SlackMessageRow,
     NotificationRow,

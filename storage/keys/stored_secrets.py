@@ -24,6 +24,7 @@ from storage.db.tables import (
     DisplayLinkRow,
     SecretCanaryRow,
     SlackInstallationRow,
+    SlackStatusRow,
     WebhookRow,
 )
 
@@ -34,6 +35,7 @@ _COLUMNS: Final[dict[str, Field]] = {
     "calendar feed": CalendarFeedRow.token_encrypted,
     "display link": DisplayLinkRow.token_encrypted,
     "Slack workspace": SlackInstallationRow.bot_token_encrypted,
+    "Slack status": SlackStatusRow.token_encrypted,
 }
 KINDS: Final = tuple(_COLUMNS)
 

@@ -23,7 +23,7 @@ from storage.db.database import Transaction
 from storage.db.tables import LeaveRequestRow, UserRow
 from storage.leave import leave_amendments
 from storage.outbox import audit, organisation_config
-from storage.people import approvers
+from storage.people import approvers, slack_status_rows
 
 
 def find(tx: Transaction, organisation_id: str, request_id: str) -> LeaveRequest | None:
@@ -52,7 +52,7 @@ def add_approved(
         for request, (_, before) in zip(requests, pending, strict=True)
     ]
     audit.record_all(tx, "leave_request.approved", "leave_request", approved, by=by, now=now)
-    _count_feed_changes(tx, requests, by=by)
+    _count_feed_changes(tx, requests, by=by, now=now)
 
 
 def before_approval(request: LeaveRequest) -> LeaveRequest:
@@ -178,14 +178,17 @@ def save_all(
         for before, after in changes
     ]
     audit.record_all(tx, action, "leave_request", audited, by=by, now=now)
-    _count_feed_changes(tx, [after for _, after in changes], by=by)
+    _count_feed_changes(tx, [after for _, after in changes], by=by, now=now)
 
 
-def _count_feed_changes(tx: Transaction, changed: Iterable[LeaveRequest], *, by: Caller) -> None:
+def _count_feed_changes(
+    tx: Transaction, changed: Iterable[LeaveRequest], *, by: Caller, now: datetime
+) -> None:
     """Raise each of the 16 counters at most once (organisation_config.py)."""
-    requesters = {request.user_id[-1]: request.user_id for request in changed}
-    for _, user_id in sorted(requesters.items()):
+    user_ids = {request.user_id for request in changed}
+    for user_id in sorted({user_id[-1]: user_id for user_id in user_ids}.values()):
         organisation_config.count_feed_change(tx, by.organisation_id, user_id)
+    slack_status_rows.check_soon(tx, by.organisation_id, user_ids, now=now)
 
 
 def current_of(
@@ -274,6 +277,7 @@ def _record(
         tx, action, "leave_request", after.id, by=by, now=now, before=before, after=audited
     )
     organisation_config.count_feed_change(tx, by.organisation_id, after.user_id)
+    slack_status_rows.check_soon(tx, by.organisation_id, [after.user_id], now=now)
 
 
 def _audited(request: LeaveRequest) -> dict[str, object]:

@@ -16,6 +16,7 @@ from storage.db.database import Transaction
 from storage.db.tables import (
     ClosureRow,
     LeaveRequestRow,
+    SlackStatusRow,
     WebhookRow,
 )
 from storage.leave import decision_inbox, leave_balances
@@ -283,4 +284,29 @@ def load_welcome(tx: Transaction, notification: Notification) -> Welcome | None:
         recipient=recipient,
         organisation=config.organisation,
         locale=people_rows.locale_of(tx, organisation_id, recipient.id),
+    )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StatusEndedData:
+    """``recipient`` is told that their Slack status no longer shows their leave."""
+
+    team_id: str | None
+    recipient: User
+    locale: str | None
+
+
+def load_status_ended(tx: Transaction, notification: Notification) -> StatusEndedData | None:
+    """None if the person is no longer active, or has connected their status again."""
+    organisation_id, user_id = notification.organisation_id, notification.user_id
+    recipient = people_rows.find(tx, organisation_id, user_id)
+    if recipient is None or recipient.status != "active":
+        return None
+    if tx.find(SlackStatusRow, organisation_id=organisation_id, user_id=user_id) is not None:
+        return None
+    config = organisation_config.of_organisation(tx, organisation_id)
+    return StatusEndedData(
+        team_id=config.organisation.slack_team_id,
+        recipient=recipient,
+        locale=people_rows.locale_of(tx, organisation_id, user_id),
     )

@@ -40,6 +40,7 @@ NotificationKind = Literal[
     "time_credit_notice",
     "time_credit_reminder",
     "closure_notice",
+    "slack_status_ended",
 ]
 # The dispatcher that a commit notifies.
 NOTIFICATIONS: Final = "notifications"
@@ -56,6 +57,8 @@ BEGINS_SOON: Final = "own_message.begins_soon"
 QUEUED_EARLY: Final = (REVERSAL_WINDOW_ENDED, BEGINS_SOON)
 # Others learn of leave that was approved at once.
 ABSENCE_TOLD: Final = "absence.told"
+# Slack revoked the token with which their status was set.
+STATUS_ENDED: Final = "slack_status.ended"
 # The person joined or installed the app.
 JOINED: Final = "user.joined"
 # A closure booked leave for the person, or changed it or took it back.
@@ -152,6 +155,14 @@ def notify_all(
 def welcome(tx: Transaction, user_id: str, *, organisation_id: str, now: datetime) -> None:
     """Queue the greeting, in the transaction in which the person joins or installs the app."""
     row = notification_row(organisation_id, "welcome", user_id, None, JOINED, now)
+    _queue(tx, [row])
+
+
+def tell_status_ended(
+    tx: Transaction, user_id: str, *, organisation_id: str, now: datetime
+) -> None:
+    """Queue the message that the person's Slack status no longer shows their leave."""
+    row = notification_row(organisation_id, "slack_status_ended", user_id, None, STATUS_ENDED, now)
     _queue(tx, [row])
 
 

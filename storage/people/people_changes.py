@@ -20,7 +20,7 @@ from storage.db.compiled import Param, compiled
 from storage.db.database import DuplicateRow, Transaction
 from storage.db.tables import UserRow
 from storage.outbox import audit, organisation_config
-from storage.people import people_rows
+from storage.people import people_rows, slack_status_rows
 from storage.rules import employment_terms
 
 # What other people's calendars and wallcharts show of a person, and the person's team.
@@ -157,6 +157,7 @@ def save(
         organisation_config.count_feed_change(tx, by.organisation_id, after.id)
     if changed_fields & _IN_EVENTS:
         organisation_config.raise_feed_sequence(tx, by.organisation_id, now=now)
+    slack_status_rows.check_soon(tx, by.organisation_id, [after.id], now=now)
     return after
 
 

@@ -24,7 +24,7 @@ from storage.base.values import Caller, Organisation, local_day
 from storage.db import locks, rows
 from storage.db.compiled import Expr, Param, any_of, compiled, milliseconds
 from storage.db.database import DuplicateRow, Row, Transaction
-from storage.db.tables import AuditRow, LeaveRequestRow, SlackInstallationRow
+from storage.db.tables import AuditRow, LeaveRequestRow, SlackInstallationRow, SlackStatusRow
 from storage.leave import leave_rows, time_credit_lists
 from storage.notifications import notification_queue, reminders, time_credit_messages
 from storage.outbox import audit, notification_outbox, organisation_config
@@ -120,6 +120,8 @@ def uninstall(tx: Transaction, team_id: str, *, at: datetime, now: datetime) -> 
         return False
     changes = {"bot_token_encrypted": "", "uninstalled_at": now}
     tx.update(SlackInstallationRow, changes, organisation_id=row.organisation_id, id=row.id)
+    # Slack has revoked these tokens, too.
+    tx.delete(SlackStatusRow, organisation_id=row.organisation_id)
     _record(tx, "slack_installation.ended", row.organisation_id, row.id, now, {})
     notification_queue.give_up(tx, row.organisation_id, now=now)
     return True

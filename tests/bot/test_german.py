@@ -41,10 +41,11 @@ from storage.leave.drafts import Draft
 from storage.outbox import notification_outbox, organisation_config
 from storage.people import holiday_sets, people_rows
 from storage.webhooks import webhooks
+from storage.workspaces import slack_profiles, slack_statuses
 from tests import catalogues, slack_types
 from tests.bot.registrations import registered
 from tests.bot.world import ADA, EVE, GRACE, HEDY, World
-from tests.builders import a_person, a_request
+from tests.builders import a_person, a_request, a_slack_profile
 from tests.fakes.slack import Answer, View
 
 ANNA: Final = "UANNA"
@@ -60,7 +61,9 @@ SILENT: Final = {
     if listener.kind == "event" and listener.name != "app_home_opened"
 }
 # Actions that remove something come after all others.
-TAKES_AWAY: Final = re.compile(r"\.(remove|delete|archive|revoke|off|deactivate|cancel)$")
+TAKES_AWAY: Final = re.compile(
+    r"\.(remove|delete|archive|revoke|off|deactivate|cancel|disconnect)$"
+)
 
 # In addition to the command's own words.
 TYPED: Final = (
@@ -185,7 +188,8 @@ class Visitor:
         self._used = {used for used in self._used if used[0] == "view"}
         self.takes_away = takes_away
         self.home()
-        for screen in (*screens.OWN, *(each for _, group in screens.OF_ADMINS for each in group)):
+        of_admins = (each for _, group in screens.OF_ADMINS for each in group)
+        for screen in (*screens.OWN, *screens.OF_OAUTH, *of_admins):
             self._open_screen(screen.name)
 
     def settings_again(self, button: str) -> None:
@@ -404,6 +408,8 @@ def german(world: World, translated: str) -> World:
     for who in (ADA, GRACE, HEDY, EVE, ANNA, NORA):
         world.slack.change_person(who, locale=f"{translated}-{translated.upper()}")
     world.app.services.check_webhook_url = partial(resolve_and_check, allow_private=False)
+    # As if workspaces installed the app by OAuth: people can connect their Slack status.
+    world.app.services.install_url = f"{world.slack.app_url}/slack/install"
     world.link()
 
     def fill(tx: Transaction) -> None:
@@ -416,6 +422,17 @@ def german(world: World, translated: str) -> World:
         people.update(tx, world.people[EVE].id, managed, by=by, now=now)
         organisation_settings.update(tx, {"digest_channel": CHANNEL}, by=by, now=now)
         mine = world.caller(ANNA)
+        profile = a_slack_profile(anna.email, slack_user_id=ANNA, locale="de-DE")
+        slack_profiles.link(tx, world.acme.id, anna.id, profile, now=now)
+        slack_statuses.connect(
+            tx,
+            organisation_id=world.acme.id,
+            user_id=anna.id,
+            team_id=world.slack.team_id,
+            slack_user_id=ANNA,
+            token="xoxp-1",
+            now=now,
+        )
         for number in range(100):
             departments.create(tx, {"name": f"Team {number:02}"}, by=by, now=now)
         for number in range(41):

@@ -81,6 +81,16 @@ def test_the_loopback_slack_requires_the_same_scopes() -> None:
     assert len(scopes) > 5
 
 
+def test_the_status_needs_a_scope_that_people_may_refuse() -> None:
+    scopes = HTTP["oauth_config"]["scopes"]
+
+    assert scopes["user"] == scopes["user_optional"] == list(manifest.USER_SCOPES)
+    assert set(manifest.USER_METHODS.values()) == set(manifest.USER_SCOPES)
+    assert web_api.USER_METHODS == manifest.USER_METHODS
+    # Only who installs the app by OAuth, at an address, can ask for it.
+    assert SOCKET["oauth_config"]["scopes"].keys() == {"bot"}
+
+
 def test_the_main_job_needs_no_scope_that_the_manifest_lacks(world: World) -> None:
     world.slack.team().scopes.clear()
     world.slack.team().scopes.update(manifest.SCOPES)

@@ -21,7 +21,7 @@ from playground.loopback.blocks import Button, buttons, visible_text
 from playground.loopback.records import Answer, Impossible, Message, Team, View
 from playground.loopback.slack import Slack
 from playground.loopback.web_api import WebApi
-from playground.loopback.workspace import Workspace
+from playground.loopback.workspace import OAuthCode, Workspace
 from tests.fakes.slack_failures import Failure, TestedSlackServer
 from tests.fakes.slack_reading import PATIENCE_SECONDS, Reading
 from tests.fakes.slack_socket import SocketDelivery, Sockets
@@ -111,11 +111,15 @@ class LoopbackSlack(Slack, Reading):
         message = Message(self.team_id, channel, ts, text, [], author_id=user_id)
         return copy.deepcopy(self._workspace.add_message(message))
 
-    def oauth_code(self, user_id: str, team_id: str | None = None) -> str:
-        """A code for oauth.v2.access, as if `user_id` had agreed to install the app."""
+    def oauth_code(self, user_id: str, team_id: str | None = None, *, user_scopes: str = "") -> str:
+        """A code for oauth.v2.access, as if `user_id` had agreed to install the app.
+
+        With `user_scopes`, comma-separated, they agreed to a token of their own instead.
+        """
         with self._workspace.changed:
             code = f"code-{self._workspace.next_number()}"
-            self._workspace.oauth_codes[code] = (team_id or self.team_id, user_id)
+            scopes = frozenset(filter(None, user_scopes.split(",")))
+            self._workspace.oauth_codes[code] = OAuthCode(team_id or self.team_id, user_id, scopes)
             return code
 
     @property

@@ -10,6 +10,7 @@ from aiohttp import web
 from playground.loopback.blocks import Payload
 from playground.loopback.server import Client, SlackServer, reset_connection
 from playground.loopback.web_api import WebApi
+from playground.loopback.workspace import OAuthCode
 from tests.fakes.slack_socket import Sockets
 
 
@@ -99,7 +100,8 @@ class TestedSlackServer(SlackServer):
         if self.installer is not None:
             with self.api.workspace.changed:
                 code = f"code-{self.api.workspace.next_number()}"
-                self.api.workspace.oauth_codes[code] = self.installer
+                scopes = filter(None, request.query.get("user_scope", "").split(","))
+                self.api.workspace.oauth_codes[code] = OAuthCode(*self.installer, frozenset(scopes))
             result = f"code={code}"
         raise web.HTTPFound(f"{back}?{result}&state={state}")
 
