@@ -173,7 +173,7 @@ def spanish() -> Words:
             r"baja (?:por |de )?(maternidad|paternidad)": r"\1",
             r"(primero|uno) de(?= (?:enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre"
             r"|octubre|noviembre|diciembre))": "1 de",
-            r"mar\.?(?= \d)": "martes",
+            r"(?<!\d )mar\.?(?= \d{1,2}(?!\d))": "martes",
             rf"({_WEEKDAY}) (y|-|al?|e) ({_WEEKDAY}) {_NEXT}": r"próximo \1 \2 próximo \3",
             rf"(?:(?:este|el) )?({_WEEKDAY}) {_NEXT}(?! semana)": r"próximo \1",
             rf"({_WEEKDAY}) pasado(?! ma[ñn]ana)": r"pasado \1",
@@ -242,6 +242,9 @@ def spanish() -> Words:
     )
 
 
+_IN: Final = r"(?:aquí|en la oficina|disponible|localizable|trabajando|presente|de vuelta)"
+_MINE: Final = rf"(?:mis?|las|los|la|el) (?:{_LEAVE}|solicitud(?:es)?)"
+_MAY: Final = r"(?:(?:puedo|podría|quiero|quisiera|necesito|me gustaría|tengo que|cómo puedo) )?"
 _IN_YEAR: Final = r"(?P<rest> (?:(?:en|para) )?20\d\d)?"
 _SHOW: Final = (
     r"(?:(?:ver|muestra(?:me)?|muéstrame|enséñame|dime|dame|lista(?:r)?|cuál es|cuáles son"
@@ -340,6 +343,46 @@ PHRASES: Final = Phrases(
         r"en remoto",
     ),
     home_office_fillers=frozenset(("trabajo", "trabajar", "trabajaré", "hago", "haré")),
+    questions=(
+        (
+            "holidays",
+            r"(?:(?:cuándo|cuál|qué) es |cuáles son |cuándo son )?(?:(?:el|los) )?"
+            r"(?:próximos?|siguientes?) (?:días? )?festivos?",
+        ),
+        (
+            "holidays",
+            r"(?:(?:qué|cuáles son|cuándo son|ver|muestra) )?(?:los )?(?:días )?festivos"
+            r"(?: (?:hay|tenemos|quedan))?{when}",
+        ),
+        ("holiday", r"(?:es|era|será|hay) {before}(?:un |día )*(?:festivo|fiesta){when}"),
+        ("holiday", r"{before}(?:es|será) (?:un |día )*(?:festivo|fiesta)"),
+        ("me", r"(?:tengo que|me toca) (?:ir a )?(?:trabajar|la oficina){when}"),
+        (
+            "booked",
+            r"(?:qué tengo|tengo (?:algo|vacaciones|días)|hay algo) (?:ya )?"
+            r"(?:reservad|pedid|previst|solicitad)[oa]s?(?: para mí)?{when}",
+        ),
+        ("approvers", rf"quién(?:es)? (?:aprueban?|deciden?(?: sobre)?|autorizan?) {_MINE}"),
+        (
+            "change",
+            rf"{_MAY}(?:cambiar?|mover|modificar|editar|alargar|ampliar|acortar|aplazar|adelantar)"
+            rf" {_MINE}{{when}}",
+        ),
+        ("cancel", rf"{_MAY}(?:cancelar?|anular?|borrar|eliminar|retirar) {_MINE}{{when}}"),
+        (
+            "person_back",
+            r"cuándo (?:vuelve|volverá|regresa|regresará|se reincorpora|está de vuelta) {who}",
+        ),
+        (
+            "person_back",
+            rf"hasta cuándo (?:está|estará|falta) (?:{_OFF} )?{{who}}(?: {_OFF})?",
+        ),
+        ("person_in", rf"(?:está|estará|estaba) {{who}} (?:{_OFF}|{_IN}){{when}}"),
+        ("person_in", rf"(?:está|estará|estaba) (?:{_OFF}|{_IN}) {{who}}"),
+        ("person_in", r"tiene {who} (?:vacaciones|libre|el día libre){when}"),
+        ("person_in", r"(?:está|estará|viene|vendrá|trabaja|falta|libra) {who}{when}"),
+        ("person_in", rf"cuándo (?:está|estará|libra) {{who}}(?: {_OFF})?{{when}}"),
+    ),
     in_english={
         **dict.fromkeys(("solicitar", "solicitud", "pedir"), "request"),
         "ayuda": "help",

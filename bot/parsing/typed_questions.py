@@ -20,7 +20,9 @@ _NO_NAME: Final = (
     r"|any(?:one|body)?|some(?:one|body)?|every(?:one|body)?|no|not|who|what|when|where|how|why"
     r"|all|people|next|ich|wir|du|ihr|er|sie|es|man|das|der|die|den|dem|ein|eine|einen|mein\w*"
     r"|unser\w*|dein\w*|jemand|irgendjemand|irgendwer|alle|wer|was|wann|wo|wie|warum|noch|schon"
-    r"|nächste[rns]?|am|im|in|on|at)\b"
+    r"|nächste[rns]?|am|im|in|on|at"
+    r"|alguien|nadie|tod[oa]s?|quién|quien|qué|que|yo|tú|él|ella|nosotros|ellos|ellas|el|la|los|las"
+    r"|un|una|mis?|hoy|mañana|ayer|fuera|de|en|libre|ausente|enferm[oa])\b"
 )
 _WORD: Final = rf"(?!{_NO_NAME})[^\W\d_][\w'.-]*"
 _WHO: Final = rf"(?P<who><@[uw][a-z0-9]+(?:\|[^>]*)?>|{_WORD}(?: {_WORD}){{0,2}}?)"

@@ -153,7 +153,7 @@ def test_german_amounts_have_a_decimal_comma() -> None:
 
     with using_locale("de-DE"):
         assert errors.sentence(refusal) == (
-            "Annual leave geht höchstens 2 Tage am Stück. Das hier sind 3,5 Tage."
+            "Jahresurlaub geht höchstens 2 Tage am Stück. Das hier sind 3,5 Tage."
         )
         assert errors.sentence(InsufficientAllowance(7, 11, "2026")) == (
             "Du hast 2026 noch 3,5 Tage übrig. Dieser Antrag braucht 5,5 Tage."

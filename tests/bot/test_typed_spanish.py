@@ -9,7 +9,7 @@ from babel.dates import format_date
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.parsing import typed_phrases, typed_work
+from bot.parsing import typed_phrases, typed_questions, typed_work
 from bot.parsing.languages import in_english
 from bot.parsing.typed_leave import ParsedLeave, ParsingContext
 from bot.parsing.typed_work import language_of
@@ -187,6 +187,51 @@ def test_spanish_commands_and_questions_are_understood_from_everyone(
 
     assert command is not None
     assert (command.name, command.rest) == (name, rest)
+
+
+@pytest.mark.parametrize(
+    ("typed", "name", "who", "when"),
+    [
+        ("¿Cuándo vuelve Ana?", "person_back", "ana", ""),
+        ("¿hasta cuándo está Ana fuera?", "person_back", "ana", ""),
+        ("¿Está Ana de vacaciones mañana?", "person_in", "ana", "mañana"),
+        ("¿está fuera Ana?", "person_in", "ana", ""),
+        ("¿viene Ana el viernes?", "person_in", "ana", "el viernes"),
+        ("¿cuándo es el próximo festivo?", "holidays", "", ""),
+        ("festivos en diciembre", "holidays", "", "en diciembre"),
+        ("¿es festivo el lunes?", "holiday", "", "el lunes"),
+        ("¿el lunes es festivo?", "holiday", "", "el lunes"),
+        ("¿tengo algo reservado en diciembre?", "booked", "", "en diciembre"),
+        ("¿quién aprueba mis vacaciones?", "approvers", "", ""),
+        ("¿puedo cambiar mis vacaciones de agosto?", "change", "", "de agosto"),
+        ("quiero cancelar mis vacaciones de agosto", "cancel", "", "de agosto"),
+    ],
+)
+def test_spanish_questions_are_understood(typed: str, name: str, who: str, when: str) -> None:
+    question = typed_questions.question_of(typed)
+
+    assert question is not None
+    assert (question.name, question.who, question.when) == (name, who, when)
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        *(
+            "estoy fuera mañana",
+            "mañana no estoy",
+            "¿hay alguien fuera mañana?",
+            "tengo vacaciones",
+        ),
+        *(
+            "vacaciones del 3 al 7 de agosto",
+            "¿quién está fuera?",
+            "estoy de baja hasta el viernes",
+        ),
+    ],
+)
+def test_spanish_leave_is_no_question_about_people(typed: str) -> None:
+    assert typed_questions.question_of(typed) is None
 
 
 @pytest.mark.parametrize(
