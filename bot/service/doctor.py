@@ -33,6 +33,12 @@ _NEW_TOKEN: Final = (
     "its page shows"
 )
 
+# Apps that were created before Hiatus answered messages lack it, and work otherwise.
+_OF_CONVERSATION: Final = "im:history"
+_NO_ANSWERS: Final = (
+    f"its token lacks {_OF_CONVERSATION}, so what people write to the app is not answered"
+)
+
 # What is wrong, and whether another token is needed.
 _Problem = tuple[str, bool]
 
@@ -68,7 +74,8 @@ def _tokens(settings: SlackSettings, reader: Reader) -> list[Finding]:
     for name, problem in zip(tokens, problems, strict=True):
         if problem is not None:
             text, is_of_token = problem
-            found += say(_SUBJECT, f"{name}: {text}. {cure}" if is_of_token else text)
+            tell = warning if text == _NO_ANSWERS else say
+            found += tell(_SUBJECT, f"{name}: {text}. {cure}" if is_of_token else text)
     accepted = len(tokens) - len(found)
     if accepted:
         text = f"accepts the tokens, with every scope, of {accepted} of {len(tokens)} workspaces"
@@ -110,6 +117,8 @@ async def _problem_of(client: AsyncWebClient) -> _Problem | None:
     headers = {name.lower(): value for name, value in response.headers.items()}
     granted = {scope.strip() for scope in headers.get("x-oauth-scopes", "").split(",")}
     missing = [scope for scope in SCOPES if scope not in granted]
+    if missing == [_OF_CONVERSATION]:
+        return _NO_ANSWERS, True
     return (f"its token lacks {', '.join(missing)}", True) if missing else None
 
 

@@ -86,6 +86,17 @@ def test_a_missing_scope_is_a_failure_that_names_it(slack: LoopbackSlack, sqlite
     assert "lacks users:read.email." in findings[0].text
 
 
+def test_a_token_without_the_scope_of_the_conversation_is_a_warning(
+    slack: LoopbackSlack, sqlite_url: str
+) -> None:
+    slack.team().scopes.remove("im:history")
+
+    findings = findings_of(one_workspace(slack), reader_of(sqlite_url))
+
+    assert findings[0].state == "warning"
+    assert "lacks im:history, so what people write to the app is not answered" in findings[0].text
+
+
 def test_a_revoked_token_is_a_failure_that_names_the_setting(
     slack: LoopbackSlack, sqlite_url: str
 ) -> None:
