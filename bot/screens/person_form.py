@@ -16,12 +16,15 @@ from bot.client import slack_web
 from bot.interaction import listening, modals
 from bot.interaction.interaction import Interaction
 from bot.screens import forms, screen, searches
+from bot.screens import opening_figures as opening_figures_screen
 from bot.screens.forms import Form
 from bot.screens.screen import Saving
 from storage.admin import people
+from storage.base.allowance_values import Amount
 from storage.base.errors import EmailTaken, FieldError, InvalidInput
 from storage.base.values import ROLES, Caller, Department, User, local_day
 from storage.db.database import Transaction
+from storage.leave import opening_figures
 from storage.outbox import organisation_config
 from storage.outbox.organisation_config import OrganisationConfig
 from storage.people import allowance_terms, people_lists, people_rows
@@ -70,7 +73,6 @@ def form_view(
     ``effective_from`` is the day that is proposed for changes.
     """
     head = f"{layout.cut(user.name, 200)}\n{user.email}\n{gettext(STATUSES[user.status])}"
-    allowance = user.leave_allowance_half_days
     country = user.public_holiday_country_code
     blocks: list[Block] = [
         layout.paragraph(head),
@@ -80,13 +82,7 @@ def form_view(
             user.working_days or organisation_days,
             gettext("As long as they match the organisation's, they follow its changes."),
         ),
-        fields.field(
-            "leave_allowance",
-            gettext("Allowance (days per year)"),
-            fields.days_input(allowance),
-            hint=gettext("Leave empty to use the department's or organisation's."),
-            is_optional=True,
-        ),
+        _allowance_field(user.leave_allowance_half_days),
         fields.field(
             "public_holiday_country_code",
             gettext("Public holidays"),
@@ -126,6 +122,16 @@ def form_view(
     if buttons := _status_buttons(user):
         blocks.append(layout.actions(*buttons))
     return screen.form_view(f"{NAME}.form", gettext("Person"), blocks, user.id)
+
+
+def _allowance_field(half_days: Amount | None) -> Block:
+    return fields.field(
+        "leave_allowance",
+        gettext("Allowance (days per year)"),
+        fields.days_input(half_days),
+        hint=gettext("Leave empty to use the department's or organisation's."),
+        is_optional=True,
+    )
 
 
 def _planned(user: User, today: date) -> list[Block]:
@@ -262,6 +268,23 @@ def new_view(departments: Sequence[Department]) -> View:
         fields.field("first_name", gettext("First name"), fields.text_input(), is_optional=True),
         fields.field("last_name", gettext("Last name"), fields.text_input(), is_optional=True),
         *_role_fields(departments),
+        fields.field(
+            "start_date",
+            gettext("First day of work"),
+            fields.date_picker(),
+            hint=gettext("Leave empty if they have worked here for the whole leave year."),
+            is_optional=True,
+        ),
+        _allowance_field(None),
+        fields.field(
+            "days_left",
+            gettext("Days left today"),
+            fields.days_input(None),
+            hint=gettext(
+                "If they took leave before Hiatus. Leave empty if they have their whole allowance."
+            ),
+            is_optional=True,
+        ),
     ]
     return screen.form_view(f"{NAME}.new.form", gettext("Add a person"), blocks)
 
@@ -294,7 +317,8 @@ def _role_fields(
 async def _add_person(interaction: Interaction) -> None:
     """Add a person and show their other settings in place of the form."""
     by, form = await modals.admin(interaction), Form(interaction)
-    profile, values = None, _identity(form) | _role_values(form)
+    profile, values = None, _identity(form) | _role_values(form) | _figures(form)
+    days_left = form.half_days("days_left")
     if slack_user_id := form.chosen("slack_user_id"):
         try:
             member = await listening.full_member(interaction, slack_user_id)
@@ -304,7 +328,7 @@ async def _add_person(interaction: Interaction) -> None:
         profile = slack_web.profile_of(member)
     added = await modals.run_once(
         interaction,
-        lambda tx: _add(tx, profile, values, by=by, interaction=interaction),
+        lambda tx: _add(tx, profile, values, days_left, by=by, interaction=interaction),
     )
     if added is not None:
         await modals.replace_form(
@@ -317,6 +341,14 @@ def _identity(form: Form) -> dict[str, object]:
     return {name: value for name, value in typed.items() if value is not None}
 
 
+def _figures(form: Form) -> dict[str, object]:
+    values = {
+        "start_date": form.day("start_date"),
+        "leave_allowance_half_days": form.half_days("leave_allowance"),
+    }
+    return {name: value for name, value in values.items() if value is not None}
+
+
 def _role_values(form: Form) -> dict[str, object]:
     return {
         "role": form.chosen("role"),
@@ -326,6 +358,29 @@ def _role_values(form: Form) -> dict[str, object]:
 
 
 def _add(
+    tx: Transaction,
+    profile: SlackProfile | None,
+    values: dict[str, object],
+    days_left: Amount | None,
+    *,
+    by: Caller,
+    interaction: Interaction,
+) -> User:
+    """Add the person, and adjust their allowance if they have other days left than it says."""
+    user = _create(tx, profile, values, by=by, interaction=interaction)
+    if days_left is not None:
+        opening_figures.save_of(
+            tx,
+            user,
+            days_left,
+            reason_of=opening_figures_screen.reason_of,
+            by=by,
+            now=interaction.now,
+        )
+    return user
+
+
+def _create(
     tx: Transaction,
     profile: SlackProfile | None,
     values: dict[str, object],

@@ -190,6 +190,31 @@ def save(
     return table
 
 
+def save_of(
+    tx: Transaction,
+    user: User,
+    half_days: Amount,
+    *,
+    reason_of: Callable[[date], ReasonOf],
+    by: Caller,
+    now: datetime,
+) -> None:
+    """As ``save`` for a new person, today or on their first day of work.
+
+    Raises InvalidInput at ``days_left`` for a figure that cannot be used.
+    """
+    config = organisation_config.of_organisation(tx, by.organisation_id)
+    on = max(local_day(now, config.organisation.timezone), user.start_date or date.min)
+    entry = Entry(number=1, text=user.email, who=user.email, half_days=half_days)
+    try:
+        table = save(tx, [entry], on, reason_of=reason_of(on), by=by, now=now)
+    except InvalidInput as refusal:
+        detail = Sentence("Enter it later: their first day of work is too far away.")
+        raise InvalidInput.of("days_left", "out_of_range", detail) from refusal
+    for bad in table.bad_lines:
+        raise InvalidInput.of("days_left", "invalid_days", bad.cure)
+
+
 def _audited(row: Mapping[str, object]) -> dict[str, object]:
     half_days = row["half_days"]
     assert isinstance(half_days, int)

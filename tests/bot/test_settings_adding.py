@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from storage.admin import people
 from storage.base.values import User
 from storage.db.pages import PageOf
+from storage.leave import ledgers
 from storage.people import people_lists
 from tests.bot.test_settings_access import as_sent, click, settings
 from tests.bot.test_settings_admin import admin, form_of, person, search_result
@@ -200,3 +202,34 @@ def test_an_action_that_is_no_longer_possible_shows_an_error_in_its_place(world:
     assert response.ok
     assert "Owner" in world.slack.open_modal(ADMIN).visible_text
     assert person(world, EVE).status == "active"
+
+
+def test_a_person_is_added_with_first_day_allowance_and_days_left(world: World) -> None:
+    form = adding(world)
+    filled = {
+        "slack_user_id": NEW,
+        "start_date": "2026-02-02",
+        "leave_allowance": "28",
+        "days_left": "7.5",
+    }
+
+    assert world.submit(ADMIN, form, filled).errors == {}
+
+    emmy = newest(world)
+    assert (emmy.start_date, emmy.leave_allowance_half_days) == (date(2026, 2, 2), 56)
+    balance = world.database.read_now(
+        ledgers.balance, emmy.id, on=None, by=world.acme.caller, now=world.clock()
+    )
+    assert balance.remaining_half_days == 15
+    (adjustment,) = [line.adjustment for line in balance.lines if line.type == "adjustment"]
+    assert adjustment is not None
+    assert adjustment.reason == "7.5 days left on 1 Jun 2026"
+
+
+def test_days_left_that_half_days_cannot_reach_are_refused_at_their_field(world: World) -> None:
+    before = len(all_users(world))
+
+    response = world.submit(ADMIN, adding(world), {"slack_user_id": NEW, "days_left": "7.3"})
+
+    assert response.errors == {"days_left": "Leave is kept in half-days. Use 7.5 days."}
+    assert len(all_users(world)) == before

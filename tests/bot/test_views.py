@@ -71,7 +71,7 @@ def leave_type(name: str, emoji: str | None = None, number: int = 0) -> LeaveTyp
     return LeaveType(
         **blank
         | {"id": f"{REQUEST_ID[:-4]}{number:04}", "name": name, "emoji": emoji}
-        | {"is_archived": False}
+        | {"is_archived": False, "names": {}}
     )
 
 
