@@ -154,6 +154,8 @@ TIME_CREDIT_CANCEL: Final = "time_credit.cancel"
 # Opens the ledger of the balances; the value is a day, or "" for today. The other is its day.
 BALANCE: Final = "balance"
 BALANCE_DAY: Final = "balance.day"
+# Tells the admins that the person's balance is not right.
+BALANCE_NOT_RIGHT: Final = "balance.not_right"
 
 # The calendar of who is off, in a message and in a modal; the values say what to show.
 CALENDAR: Final = "calendar"
@@ -181,6 +183,8 @@ MENU_CLAIM: Final = "claim"
 # Opens the settings of a webhook, also in messages; the value is its id. The other ids of settings
 # are in the modules of ``bot.screens``.
 WEBHOOK: Final = "settings.webhook"
+FEEDS: Final = "settings.feeds"
+OPEN_PERSON: Final = "settings.people.open"
 
 # The option for "none" in menus that cannot be emptied.
 NOTHING: Final = "none"

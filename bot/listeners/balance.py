@@ -11,6 +11,7 @@ from slack_bolt.async_app import AsyncApp
 
 from bot.base import ids
 from bot.base.block_kit import View
+from bot.base.language import gettext
 from bot.blocks import fields, words
 from bot.interaction import errors, listening, modals, typed_context
 from bot.interaction.interaction import Interaction
@@ -27,6 +28,7 @@ from storage.leave.ledgers import Balance
 from storage.outbox import organisation_config
 from storage.people import allowance_terms, people_rows
 from storage.rules import leave_years
+from storage.workspaces import balance_questions
 
 _TODAY: Final = frozenset(("", "today", "now", "heute", "jetzt"))
 _YEARS: Final[Mapping[str, int]] = {
@@ -121,6 +123,18 @@ def _of_year(tx: Transaction, number: int, today: date, *, by: Caller) -> date |
     return min(max(today, year.first_day), year.last_day)
 
 
+async def not_right(interaction: Interaction) -> None:
+    """Tell the admins that the person's balance is not right, and the person that they know."""
+    by = await listening.acknowledged(interaction)
+    is_sent = await interaction.database.write(balance_questions.ask, by=by, now=interaction.now)
+    await interaction.tell(
+        gettext("Sent to your admins. They can correct your days.")
+        if is_sent
+        else gettext("Your admins know already. Write to one of them if it's urgent.")
+    )
+
+
 def register(app: AsyncApp) -> None:
+    app.action(ids.BALANCE_NOT_RIGHT)(not_right)
     app.action(ids.BALANCE)(open_ledger)
     app.action(ids.BALANCE_DAY)(pick_day)

@@ -1,4 +1,4 @@
-"""The welcome to new people, and messages to admins about webhooks and digests that fail."""
+"""Messages to admins: webhooks and digests that fail, and balances that are not right."""
 
 from __future__ import annotations
 
@@ -8,55 +8,10 @@ from typing import Final
 from bot.base import ids
 from bot.base.block_kit import Block, Message
 from bot.base.language import gettext
-from bot.blocks import layout, words
-from bot.message_views import answers
+from bot.blocks import balance_lines, layout, words
 from storage.base.event_values import Webhook
-from storage.notifications.notification_data import Welcome
+from storage.notifications.notification_data import BalanceQuestion
 from storage.webhooks.endpoint_health import FAILING_FOR
-
-
-def welcome_message(welcome: Welcome, command: str, contact: str) -> Message:
-    if welcome.recipient.role in ("admin", "owner"):
-        return _for_admins(welcome, command, contact)
-    return {
-        "text": gettext(
-            "Welcome to Hiatus! Type `{command}` to request leave; your balance is on my Home tab.",
-            command=command,
-        )
-    }
-
-
-def _for_admins(welcome: Welcome, command: str, contact: str) -> Message:
-    heading = gettext(
-        "Welcome to Hiatus! {organisation} is ready in three steps:",
-        organisation=layout.name(welcome.organisation.name),
-    )
-    if welcome.organisation.slack_members_join:
-        third = gettext(
-            "Tell your team. They join when they type `{command}` for the first time.",
-            command=command,
-        )
-    else:
-        third = gettext("Add your team on my Home tab, under People.")
-    steps = [
-        gettext("Open my Home tab. The list there shows what's left to set up."),
-        gettext("Type `{command}` and look at the form that everyone will use.", command=command),
-        third,
-    ]
-    numbered = "\n".join(f"{number}. {step}" for number, step in enumerate(steps, start=1))
-    lines = [heading, numbered]
-    blocks: list[Block] = [
-        layout.section(f"*{heading}*"),
-        layout.section(numbered),
-        layout.actions(layout.button(gettext("Request leave"), ids.HOME_REQUEST)),
-    ]
-    # Without a contact, the line says to ask an admin, and the reader is the only one.
-    if contact:
-        question = answers.contact_line(contact)
-        lines.append(question)
-        blocks.append(layout.quiet(question))
-    return {"text": "\n".join(lines), "blocks": blocks}
-
 
 # Our own reason beside Slack's error codes.
 SHARED: Final = "externally_shared"
@@ -150,4 +105,27 @@ def status_ended() -> Message:
     return {
         "text": f"{problem} {advice}",
         "blocks": [layout.section(f"*{problem}*\n{advice}")],
+    }
+
+
+def balance_question(question: BalanceQuestion) -> Message:
+    """A person says that their balance is not right; the button opens their settings."""
+    name, balance = question.user.name, question.balance
+    heading = gettext(
+        "{name} says that their days aren't right.", name=layout.name(layout.one_line(name))
+    )
+    figures = gettext(
+        "Hiatus has {left} until {day}.",
+        left=balance_lines.left(balance.remaining_half_days),
+        day=words.day(balance.year.last_day),
+    )
+    advice = gettext("Correct the allowance or the first day, or adjust the balance.")
+    spoken = gettext("Open person: {name}", name=name)
+    button = layout.button(gettext("Open person"), ids.OPEN_PERSON, question.user.id, spoken=spoken)
+    return {
+        "text": f"{heading} {figures}",
+        "blocks": [
+            layout.section(f"*{heading}*\n{figures} {advice}"),
+            layout.actions(button),
+        ],
     }

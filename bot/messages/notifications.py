@@ -17,7 +17,7 @@ import structlog
 from bot.base.language import using_locale
 from bot.client import slack_web
 from bot.client.workspaces import NoAccount, Recipients, Workspace, Workspaces, post
-from bot.message_views import admin_messages, closure_messages
+from bot.message_views import admin_messages, closure_messages, welcome
 from bot.messages import time_credit_notifications
 from bot.messages.home_tab import Homes
 from bot.messages.leave_notifications import LeaveNotifications
@@ -25,6 +25,7 @@ from storage.base.errors import DatabaseUnavailable
 from storage.db.database import Database, Transaction
 from storage.notifications import notification_data, notification_queue, time_credit_cards
 from storage.notifications.notification_data import (
+    BalanceQuestion,
     ClosureNotificationData,
     DigestNotificationData,
     NotificationData,
@@ -67,6 +68,7 @@ Data: TypeAlias = (
     | ClosureNotificationData
     | StatusEndedData
     | Welcome
+    | BalanceQuestion
     | TimeCreditNotificationData
 )
 
@@ -225,7 +227,9 @@ class Notifier:
             case StatusEndedData():
                 message = admin_messages.status_ended()
             case Welcome():
-                message = admin_messages.welcome_message(data, self._command, self._support_contact)
+                message = welcome.message(data, self._command, self._support_contact)
+            case BalanceQuestion():
+                message = admin_messages.balance_question(data)
         await post(workspace, slack_user_id, message)
         return _DELIVERED
 
@@ -237,7 +241,9 @@ def _load_other(tx: Transaction, notification: Notification, *, now: datetime) -
     if notification.kind == "reminder_summary":
         return notification_data.load_summary(tx, notification, now=now)
     if notification.kind == "welcome":
-        return notification_data.load_welcome(tx, notification)
+        return notification_data.load_welcome(tx, notification, now=now)
+    if notification.kind == "balance_question":
+        return notification_data.load_balance_question(tx, notification, now=now)
     if notification.kind == "closure_notice":
         return notification_data.load_closure(tx, notification)
     if notification.kind == "slack_status_ended":

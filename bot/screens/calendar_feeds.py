@@ -7,6 +7,7 @@ from urllib.parse import quote, urlencode
 
 from slack_bolt.async_app import AsyncApp
 
+from bot.base import ids
 from bot.base.block_kit import Block, View
 from bot.base.language import gettext, gettext_noop
 from bot.blocks import fields, layout, words
@@ -22,7 +23,7 @@ from storage.db.database import Transaction
 from storage.db.pages import Page
 from storage.outbox import organisation_config
 
-NAME: Final = "settings.feeds"
+NAME: Final = ids.FEEDS
 
 
 async def open_list(interaction: Interaction) -> None:

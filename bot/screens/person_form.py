@@ -8,6 +8,7 @@ from typing import Final
 
 from slack_bolt.async_app import AsyncApp
 
+from bot.base import ids
 from bot.base.block_kit import Block, View
 from bot.base.language import gettext, gettext_noop, locale
 from bot.blocks import fields, layout, words
@@ -403,6 +404,7 @@ def _create(
 
 def register(app: AsyncApp) -> None:
     app.action(searches.PEOPLE_PICK)(screen.opens(read_form))
+    app.action(ids.OPEN_PERSON)(screen.opens(read_form))
     forms.register(app, f"{NAME}.form", screen.confirms(_save))
     app.action(f"{NAME}.new")(screen.opens(_read_new))
     app.view(f"{NAME}.new.form")(_add_person)

@@ -152,6 +152,7 @@ AuditAction = Literal[
     "allowance.deleted",
     "allowance.updated",
     "allowance_adjustment.created",
+    "balance.questioned",
     "api_key.created",
     "api_key.revoked",
     "calendar_feed.created",

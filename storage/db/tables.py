@@ -1055,6 +1055,8 @@ class NotificationRow(OwnedRow):
     closure_id = IdField(null=True)
     half_days_before = IntegerField(null=True)
     time_credit_id = IdField(null=True)
+    # The person who says in "balance_question" that their balance is not right.
+    about_user_id = IdField(null=True)
 
     class Meta:
         table_name = "notices"

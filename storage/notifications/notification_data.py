@@ -10,7 +10,7 @@ from storage.admin import recalculation
 from storage.admin.recalculation import TotalChange
 from storage.base.event_values import Webhook
 from storage.base.leave_values import LeaveRequest, TypeName
-from storage.base.values import Organisation, User
+from storage.base.values import Organisation, User, local_day
 from storage.db import rows
 from storage.db.database import Transaction
 from storage.db.tables import (
@@ -19,16 +19,17 @@ from storage.db.tables import (
     SlackStatusRow,
     WebhookRow,
 )
-from storage.leave import decision_inbox, leave_balances
+from storage.leave import decision_inbox, form_defaults, leave_balances, ledgers
 from storage.leave.decision_inbox import Inbox
 from storage.leave.leave_balances import YearBalance
+from storage.leave.ledgers import Balance
 from storage.notifications import approval_cards, digests, notification_queue, slack_messages
 from storage.notifications.approval_cards import ApprovalCard
 from storage.notifications.digests import DigestKey
 from storage.notifications.notification_queue import Notification
 from storage.notifications.slack_messages import PostedMessage
 from storage.outbox import audit, organisation_config
-from storage.people import approval_rule, people_rows
+from storage.people import approval_rule, approvers, people_rows
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -262,28 +263,72 @@ def load_summary(
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Welcome:
-    """``recipient`` is told how to set the organisation up if they are an admin or owner."""
+    """``recipient`` is told how to set the organisation up if they are an admin or owner.
+
+    ``balance`` is theirs of today's leave year; ``approver_names`` decide on their leave.
+    ``may_report_sick``: whether there is a type for sick leave that needs no approval.
+    """
 
     recipient: User
     organisation: Organisation
     locale: str | None
+    balance: Balance
+    approver_names: tuple[str, ...]
+    may_report_sick: bool
 
     @property
     def team_id(self) -> str | None:
         return self.organisation.slack_team_id
 
 
-def load_welcome(tx: Transaction, notification: Notification) -> Welcome | None:
+def load_welcome(tx: Transaction, notification: Notification, *, now: datetime) -> Welcome | None:
     """None if the person is no longer active."""
     organisation_id = notification.organisation_id
     recipient = people_rows.find(tx, organisation_id, notification.user_id)
     if recipient is None or recipient.status != "active":
         return None
     config = organisation_config.of_organisation(tx, organisation_id)
+    today = local_day(now, config.organisation.timezone)
+    decide = approvers.of_person(tx, organisation_id, recipient.id, today=today)
     return Welcome(
         recipient=recipient,
         organisation=config.organisation,
         locale=people_rows.locale_of(tx, organisation_id, recipient.id),
+        balance=ledgers.from_today(tx, config, recipient, now=now)[0],
+        approver_names=tuple(user.name for user in decide),
+        may_report_sick=form_defaults.sick_type(config.leave_types.values()) is not None,
+    )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class BalanceQuestion:
+    """``user`` says that their balance of the default allowance is not right."""
+
+    recipient: User
+    user: User
+    balance: Balance
+    locale: str | None
+    team_id: str | None
+
+
+def load_balance_question(
+    tx: Transaction, notification: Notification, *, now: datetime
+) -> BalanceQuestion | None:
+    """None if one of the two is no longer active."""
+    organisation_id = notification.organisation_id
+    ids = {notification.user_id, str(notification.about_user_id)}
+    people = people_rows.of_ids(tx, organisation_id, ids)
+    if any(user.status != "active" for user in people.values()) or len(people) < len(ids):
+        return None
+    recipient = people[notification.user_id]
+    user = people[str(notification.about_user_id)]
+    config = organisation_config.of_organisation(tx, organisation_id)
+    return BalanceQuestion(
+        recipient=recipient,
+        user=user,
+        balance=ledgers.from_today(tx, config, user, now=now)[0],
+        locale=people_rows.locale_of(tx, organisation_id, recipient.id),
+        team_id=config.organisation.slack_team_id,
     )
 
 

@@ -61,6 +61,7 @@ class Notification:
     time_credit_id: str | None = None
     closure_id: str | None = None
     half_days_before: int | None = None
+    about_user_id: str | None = None
 
     @property
     def subject(self) -> tuple[str, str]:

@@ -41,6 +41,7 @@ NotificationKind = Literal[
     "time_credit_reminder",
     "closure_notice",
     "slack_status_ended",
+    "balance_question",
 ]
 # The dispatcher that a commit notifies.
 NOTIFICATIONS: Final = "notifications"
@@ -63,6 +64,8 @@ STATUS_ENDED: Final = "slack_status.ended"
 JOINED: Final = "user.joined"
 # A closure booked leave for the person, or changed it or took it back.
 CLOSURE_TOLD: Final = "closure.told"
+# A person says that their balance is not right.
+BALANCE_QUESTIONED: Final = "balance.questioned"
 # The balance or the colleagues on a card changed; its request did not.
 CARD_REFRESH: Final = "approval_card.refresh"
 
@@ -164,6 +167,19 @@ def tell_status_ended(
     """Queue the message that the person's Slack status no longer shows their leave."""
     row = notification_row(organisation_id, "slack_status_ended", user_id, None, STATUS_ENDED, now)
     _queue(tx, [row])
+
+
+def question_balance(tx: Transaction, user_id: str, *, organisation_id: str, now: datetime) -> None:
+    """Queue a message to the other admins and owners: the person's balance is not right."""
+    rows = [
+        notification_row(
+            organisation_id, "balance_question", admin_id, None, BALANCE_QUESTIONED, now
+        )
+        | {"about_user_id": user_id}
+        for admin_id in admin_ids(tx, organisation_id)
+        if admin_id != user_id
+    ]
+    _queue(tx, rows)
 
 
 def tell_closure(

@@ -41,7 +41,7 @@ from storage.leave.drafts import Draft
 from storage.outbox import notification_outbox, organisation_config
 from storage.people import holiday_sets, people_rows
 from storage.webhooks import webhooks
-from storage.workspaces import slack_profiles, slack_statuses
+from storage.workspaces import balance_questions, slack_profiles, slack_statuses
 from tests import catalogues, slack_types
 from tests.bot.registrations import registered
 from tests.bot.world import ADA, EVE, GRACE, HEDY, World
@@ -394,6 +394,19 @@ def translated(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
+def not_right(anna: Visitor) -> None:
+    """Anna is welcomed as a member, and says that her days are not right, as Ada does to her."""
+    world, anna_id = anna.world, anna.world.people[ANNA].id
+    world.write(balance_questions.ask, by=ADA)
+    world.deliver()
+    anna.click(ids.OPEN_PERSON)
+    world.write(people.update, anna_id, {"role": "member"})
+    world.change(notification_outbox.welcome, anna_id, organisation_id=world.acme.id)
+    world.deliver()
+    anna.click(ids.BALANCE_NOT_RIGHT)
+    world.write(people.update, anna_id, {"role": "admin"})
+
+
 @pytest.fixture
 def german(world: World, translated: str) -> World:
     """Everyone reads it; Anna decides on Ada's leave, and every list is longer than a page."""
@@ -711,6 +724,7 @@ def test_every_screen_is_translated_and_passes_slacks_types(
     anna.click(ids.TIME_CREDIT_DECLINE)
     anna.click(ids.WITHDRAW)
     anna.click(ids.ASK_AGAIN)
+    not_right(anna)
     anna.everything(takes_away=False)
     anna.everything(takes_away=True)
     anna.settings_again("settings.leave_types")

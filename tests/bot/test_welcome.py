@@ -12,12 +12,13 @@ from storage.db.database import Database
 from storage.people import people_lists
 from storage.workspaces import slack_profiles
 from tests.bot.browser import Browser, by_oauth
-from tests.bot.world import ADA, World
+from tests.bot.world import ADA, ADMIN, World
 from tests.builders import a_person
-from tests.fakes.slack import LoopbackSlack
+from tests.fakes.slack import LoopbackSlack, Message
 
 INA = "UINA"
-ONE_LINE = "Welcome to Hiatus! Type `/timeoff` to request leave; your balance is on my Home tab."
+REST = "Type `/timeoff` to request leave, or write to me here. My Home tab has the rest."
+FIGURES = "Welcome to Hiatus! You have 25 days until Thu 31 Dec 2026; Olive Owner approves. " + REST
 
 
 @pytest.fixture
@@ -27,6 +28,15 @@ def installable(database: Database, slack: LoopbackSlack) -> Iterator[World]:
     slack.add_person(INA, "ina@umbrella.example", "Ina Installer", team_id="T2")
     with World(database, slack, slack_settings=by_oauth(slack)) as running:
         yield running
+
+
+def welcomed(world: World) -> Message:
+    """The welcome of Nora, who has just joined."""
+    world.slack.add_person("UNEW", "nora@example.com", "Nora New")
+    world.command("UNEW", "balance")
+    world.deliver()
+    (message,) = world.slack.dm("UNEW")
+    return message
 
 
 def texts(world: World, who: str, team_id: str = "T1") -> list[str]:
@@ -50,14 +60,59 @@ def test_the_installer_gets_three_steps_once(installable: World) -> None:
     assert [button.text for button in message.buttons] == ["Request leave"]
 
 
-def test_people_who_join_get_one_line_once(world: World) -> None:
+def test_people_who_join_get_their_figures_once(world: World) -> None:
     world.slack.add_person("UNEW", "nora@example.com", "Nora New")
 
     for _ in range(2):
         world.slack.command("UNEW", "/timeoff", "balance")
         world.deliver()
 
-    assert texts(world, "UNEW") == [ONE_LINE]
+    assert texts(world, "UNEW") == [FIGURES]
+    (message,) = world.slack.dm("UNEW")
+    assert [button.text for button in message.buttons] == [
+        "Request leave",
+        "I'm sick",
+        "Add my calendar",
+        "Not right?",
+    ]
+
+
+def test_the_buttons_of_the_welcome_open_what_they_say(world: World) -> None:
+    message = welcomed(world)
+
+    for action_id, title in (
+        (ids.HOME_REQUEST, "Request leave"),
+        (ids.SICK, "Request leave"),
+        (ids.FEEDS, "Calendar feeds"),
+    ):
+        world.click("UNEW", action_id, message)
+        shown = world.slack.open_modal("UNEW")
+        assert shown.title == title
+        world.slack.close("UNEW", shown)
+
+
+def test_admins_hear_once_a_day_that_someones_days_are_not_right(world: World) -> None:
+    world.add_admin()
+    message = welcomed(world)
+
+    for _ in range(2):
+        world.press("UNEW", ids.BALANCE_NOT_RIGHT, message)
+
+    assert world.ephemerals("UNEW")[-2:] == [
+        "Sent to your admins. They can correct your days.",
+        "Your admins know already. Write to one of them if it's urgent.",
+    ]
+    assert world.audited("balance.questioned") == 1
+    (told,) = [each for each in world.slack.dm(ADMIN) if "aren't right" in each.text]
+    assert told.text == (
+        "Nora New says that their days aren't right. Hiatus has 25 days left until Thu 31 Dec 2026."
+    )
+    world.click(ADMIN, ids.OPEN_PERSON, told)
+    assert "Nora New" in world.slack.open_modal(ADMIN).visible_text
+
+    world.clock.advance(days=1)
+    world.press("UNEW", ids.BALANCE_NOT_RIGHT, message)
+    assert world.audited("balance.questioned") == 2
 
 
 def test_people_whose_account_is_unlinked_meanwhile_get_no_welcome(world: World) -> None:
@@ -81,8 +136,9 @@ def test_people_whom_an_admin_added_get_it_when_they_first_use_slack(world: Worl
     world.deliver()
 
     assert texts(world, "UPIA") == [
-        "Willkommen bei Hiatus! Mit `/timeoff` beantragst du Urlaub; dein Urlaubskonto steht auf "
-        "meinem Home-Tab."
+        "Willkommen bei Hiatus! Du hast bis Do 31. Dez. 2026 noch 25 Tage; Olive Owner "
+        "genehmigt. Mit `/timeoff` beantragst du Urlaub, oder schreib mir hier. Alles andere steht "
+        "auf meinem Home-Tab."
     ]
 
 
