@@ -30,7 +30,8 @@ from storage.leave import (
 from storage.leave.drafts import Draft
 from storage.outbox import notification_outbox, organisation_config
 from storage.people import approvers, people_changes, people_lists, slack_syncs
-from storage.workspaces import slack_profiles, slack_workspaces
+from storage.workspaces import setup_checklist, slack_profiles, slack_workspaces
+from storage.workspaces.setup_checklist import Checkable
 
 SLUG: Final = "acme-demo"
 OWNER_EMAIL: Final = "olivia@acme.example"
@@ -86,6 +87,10 @@ def fill(tx: Transaction, *, now: datetime) -> DemoOrganisation:
             _request(tx, planned, staff, by=by, now=now)
     _close(tx, by=by, now=now)
     _limit_absences(tx, by=by, now=now)
+    # So that the checklist is short: what is left shows the most.
+    checked: tuple[Checkable, ...] = ("allowance", "leave_year", "carry_over")
+    for step in checked:
+        setup_checklist.check_off(tx, step, by=by, now=now)
     demo = _find(tx, now)
     if demo is None:
         raise NotFound("organisation")

@@ -17,6 +17,7 @@ import pytest
 from api.webhooks.webhook_urls import resolve_and_check
 from bot import screens
 from bot.base import ids, language
+from bot.blocks import fields
 from bot.listeners import commands
 from playground.loopback.blocks import is_empty, is_stateful, located
 from playground.playground import options_in
@@ -318,7 +319,12 @@ class Visitor:
         return options_in(response.body)[-1]
 
     def _send(self, view: View) -> None:
-        values = dict(FILLED.get(view.callback_id, {}))
+        filled = FILLED.get(view.callback_id, {})
+        values: dict[str, Any] = {
+            block["block_id"]: filled[name]
+            for block in view.blocks
+            if (name := fields.field_of(block["block_id"])) in filled
+        }
         if view.callback_id in (ids.REQUEST_FORM, ids.EDIT_FORM, ids.RECORD_FORM):
             self._next_day += timedelta(weeks=1)
             values |= dict.fromkeys((ids.FIRST_DAY, ids.LAST_DAY), self._next_day.isoformat())
@@ -401,7 +407,9 @@ def not_right(anna: Visitor) -> None:
     world.deliver()
     anna.click(ids.OPEN_PERSON)
     world.write(people.update, anna_id, {"role": "member"})
-    world.change(notification_outbox.welcome, anna_id, organisation_id=world.acme.id)
+    world.database.write_now(
+        notification_outbox.welcome, anna_id, organisation_id=world.acme.id, now=world.clock()
+    )
     world.deliver()
     anna.click(ids.BALANCE_NOT_RIGHT)
     world.write(people.update, anna_id, {"role": "admin"})

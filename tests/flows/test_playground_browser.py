@@ -272,6 +272,9 @@ def test_an_owner_sets_the_demo_up_by_the_checklist_alone(page: Page, server: Se
 
     # The demo has leave types of its own, so no one is asked to check them.
     expect(home.get_by_role("button", name="Check the leave types")).to_be_hidden()
+    home.get_by_role("button", name="Paste days left").click()
+    dialog.get_by_role("button", name="Check").click()
+    expect(dialog).to_be_hidden()
     home.get_by_role("button", name="Choose a channel").click()
     dialog.get_by_label("Channel").select_option(label="#general")
     dialog.get_by_role("button", name="Add", exact=True).click()
