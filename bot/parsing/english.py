@@ -78,6 +78,7 @@ QUESTIONS: Final[tuple[tuple[QuestionName, str], ...]] = (
     ("change", rf"{_MAY}{_CHANGE} my {{before}}{_LEAVE}{{when}}"),
     ("cancel", rf"{_MAY}{_CANCEL} (?:my|our|the) {_LEAVE}{{when}}"),
     ("cancel", rf"{_MAY}{_CANCEL} my {{before}}{_LEAVE}{{when}}"),
+    ("cancel", r"cancel(?= .){when}"),
     (
         "person_back",
         rf"(?:when(?:'s|s| is| does| will| do)?) {{who}} (?:is |will |be |come |coming |get |gets "

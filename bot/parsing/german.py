@@ -73,6 +73,7 @@ QUESTIONS: Final[tuple[tuple[QuestionName, str], ...]] = (
     ("change", rf"{_DARF}{_VERSCHIEBEN} (?:ich )?(?:mein\w*|den|die) {_URLAUB}{{when}}"),
     ("cancel", rf"{_DARF}(?:mein\w*|den|die) {_URLAUB}{{when}} {_STORNIEREN}"),
     ("cancel", rf"{_DARF}{_STORNIEREN} (?:ich )?(?:mein\w*|den|die) {_URLAUB}{{when}}(?: ab)?"),
+    ("cancel", r"storniere(?= .){when}"),
     (
         "person_back",
         rf"(?:ab )?wann (?:kommt|ist|wird) {{who}} (?:denn |eigentlich |endlich )?(?:wieder )?{_DA}"

@@ -129,6 +129,7 @@ def test_leave_is_changed_and_cancelled_by_buttons_and_new_days_are_named(world:
     assert buttons(one) == [(ids.EDIT, "Change")]
     assert "I didn't read “to january”." in one.visible_text
     assert len(buttons(world.say(ADA, "extend my holiday"))) == 2
+    assert len(buttons(world.say(ADA, "cancel friday"))) == 1
     cancel = world.say(ADA, "please cancel my day off on friday")
     assert buttons(cancel) == [(ids.CANCEL_LISTED, "Cancel leave")]
 
