@@ -204,7 +204,11 @@ def _of_list(grouped: _GroupedTerms, context: Context) -> Span:
             if len(days) > 2:
                 return range_with_halves(first, last, None, grouped.halves)
             of_first = [word for word in grouped.before(1) if word.kind == "half"]
-            return range_with_halves(first, last, of_first, grouped.halves[len(of_first) :])
+            of_last = grouped.halves[len(of_first) :]
+            # "Monday morning and tuesday" leaves out the afternoon between them.
+            is_gap = any(word.half == "am" for word in of_first)
+            if not is_gap and not (of_first and any(word.half == "pm" for word in of_last)):
+                return range_with_halves(first, last, of_first, of_last)
     raise Unclear("several_days", _text_of(days))
 
 

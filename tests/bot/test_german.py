@@ -91,7 +91,7 @@ WRITTEN: Final = (
         "help",
         "9-11 dec unpaid",
         "16 dec and 18 dec unpaid",
-        "sick from tuesday",
+        "sick starting tuesday",
         "request",
         "next bank holiday",
     ),

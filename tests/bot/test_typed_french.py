@@ -153,6 +153,8 @@ def test_polite_french_is_understood(typed: str, code: str | None, note: str | N
         ("demi-journée demain", "which_part_of_day"),
         ("quatre jours à partir de vendredi", "which_length"),
         ("lundi et jeudi", "several_days"),
+        ("lundi matin et mardi", "several_days"),
+        ("lundi matin et mardi après-midi", "several_days"),
         ("vendredi en quinze", "unknown"),
         ("fin décembre", "unknown"),
         ("tous les vendredis", "unknown"),
