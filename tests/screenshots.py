@@ -109,6 +109,15 @@ def card(camera: Camera) -> None:
         camera.take(page, "card-phone")
 
 
+def suggestion(camera: Camera) -> None:
+    with camera.at("/playground?as=amir,grace", 1280, 760) as page:
+        page.get_by_role("button", name="Suggest other dates").click()
+        form = page.get_by_role("dialog")
+        expect(form.get_by_text("No one else on their team is off.")).to_be_visible()
+        camera.take(page, "suggestion")
+        form.get_by_role("button", name="Back").click()
+
+
 def calendar(camera: Camera) -> None:
     with camera.at("/playground?as=olivia%20bennett", 980, 720) as page:
         page.get_by_label("Message Hiatus").fill("/timeoff calendar everyone")
@@ -288,6 +297,7 @@ def _take_all(browser: Browser, scheme: Scheme) -> None:
             home(camera)
             form(camera)
             card(camera)
+            suggestion(camera)
             admin(camera)
             time_in_lieu(camera)
             declined(camera)
