@@ -443,7 +443,8 @@ def german(world: World, translated: str) -> World:
         people.update(tx, world.people[EVE].id, managed, by=by, now=now)
         organisation_settings.update(tx, {"digest_channel": CHANNEL}, by=by, now=now)
         mine = world.caller(ANNA)
-        profile = a_slack_profile(anna.email, slack_user_id=ANNA, locale="de-DE")
+        locale = f"{translated}-{translated.upper()}"
+        profile = a_slack_profile(anna.email, slack_user_id=ANNA, locale=locale)
         slack_profiles.link(tx, world.acme.id, anna.id, profile, now=now)
         slack_statuses.connect(
             tx,
