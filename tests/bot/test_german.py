@@ -336,9 +336,6 @@ class Visitor:
         ):
             # The form of a public holiday in the list proposes its day.
             del values["date"]
-        if view.callback_id in ("settings.leave_year.form", "settings.opening_figures.form"):
-            # A step of such a form has a part of it.
-            values = {name: value for name, value in values.items() if name in view.values}
         for block, element in located(view.blocks):
             if block["type"] != "input" or block.get("optional") or not is_stateful(element):
                 continue
