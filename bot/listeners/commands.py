@@ -225,8 +225,9 @@ async def reply(interaction: Interaction, typed: str, leave: ParsedLeave) -> Non
     Leave of a person who is named is recorded for them, by those who may.
     """
     by = await listening.caller(interaction)
-    is_asking_for_leave = leave.is_question and leave.asks_for_leave and not leave.problems
-    if interaction.message is not None and is_asking_for_leave and leave.start_date is not None:
+    is_polite = leave.is_question and typed_phrases.is_polite_request(typed)
+    is_clear = is_polite and not leave.problems and leave.start_date is not None
+    if interaction.message is not None and is_clear:
         # "Can I take Friday off?" is answered by what it comes to.
         await confirming.show(interaction, leave, by=by)
         return

@@ -29,7 +29,7 @@ _LEAVE: Final = (
 )
 _MAY: Final = (
     "(?:(?:can|could|may) (?:i|you|we) |(?:i'd|i would|i) (?:like|want|need|have|wish) to "
-    "|i wanna |let me |help me |how (?:do|can) i |i have to |i must )?"
+    "|i wanna |let me |help me |how (?:do|can) i |i have to |i must |(?:need|want) to )?"
 )
 _CHANGE: Final = (
     "(?:move|shift|reschedule|change|postpone|delay|edit|extend|lengthen|prolong|shorten|reduce"
@@ -158,7 +158,7 @@ def english() -> Words:
         exceptions=frozenset(
             ("but", "each", "every", "except", "excluding", "not", "or", "over", "without")
         ),
-        also=("and", "&"),
+        also=("and", "&", "plus"),
         reasons=("because of", "because", "due to", "cos", "cause", "bc"),
         moving=frozenset(
             ("noon", "midday", "midnight", "lunch", "lunchtime", "breakfast", "dinner", "tonight")

@@ -181,7 +181,7 @@ def german() -> Words:
             + ("war", "meinen", "mir", "möchte", "nehme", "nehmen", "um", "und", "zum")
             + ("ein", *_forms("ein"))
         ),
-        also=("und",),
+        also=("und", "plus"),
         reasons=("weil", "wegen", "aufgrund"),
         moving=frozenset(
             ("mittag", "mittags", "mitternacht", "abend", "abends", "nacht", "nachts", "morgens")
@@ -211,7 +211,7 @@ def german() -> Words:
             *("liebe grüsse", "viele grüsse", "beste grüsse"),
             *("kann ich", "könnte ich", "darf ich", "dürfte ich", "würde(?: ich)?", "ich würde"),
             *("geht(?: es)?", "ginge(?: es)?"),
-            *("wenn möglich", "falls möglich", "wäre es möglich"),
+            *("wenn möglich", "falls möglich", "wäre es möglich", "voraussichtlich", "vermutlich"),
             *("(?:den )?ganzen tag", "ganztägig", "ganztags", "die ganze"),
             *("(?:ich )?wäre(?: ich)?", "nicht (?:da|im büro|im haus|verfügbar)"),
             *("ich hätte", "hätte ich", "hätte", "bekommen", "kriegen", "machen", "einreichen"),
@@ -244,7 +244,7 @@ def german() -> Words:
         rest_of_week=("(?:den )?rest der woche", "(?:die )?restliche woche"),
         week_after=("in einer woche",),
         periods=(
-            ("month", r"(?:(?:den|im) )?(?:ganzen?|gesamten) {month}"),
+            ("month", r"(?:(?:den|im|der) )?(?:ganze[nr]?|gesamte[nr]?) {month}"),
             (
                 "first_week",
                 r"(?:(?:die|in der) )?erste[nr]? (?:woche (?:im|vom|des) {month}s?|{month}woche)",

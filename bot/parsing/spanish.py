@@ -356,6 +356,9 @@ PHRASES: Final = Phrases(
         ),
         ("holiday", r"(?:es|era|será|hay) {before}(?:un |día )*(?:festivo|fiesta){when}"),
         ("holiday", r"{before}(?:es|será) (?:un |día )*(?:festivo|fiesta)"),
+        ("me", rf"¿(?:estoy|estaré|voy a estar) (?:{_OFF}|{_IN}){{when}}"),
+        ("me", r"¿(?:trabajo|trabajaré|libro|libraré){when}"),
+        ("me", r"¿tengo {before}(?:libre|el día libre){when}"),
         ("me", r"(?:tengo que|me toca) (?:ir a )?(?:trabajar|la oficina){when}"),
         (
             "booked",

@@ -220,17 +220,25 @@ _ASKING: Final = _form(_ASKING_ALWAYS, _ASKING_BEFORE_SUBJECTS)
 _REQUESTING: Final = _form(_REQUESTING_ALWAYS, _REQUESTING_BEFORE_SUBJECTS)
 
 
+def has_question_mark(typed: str) -> bool:
+    return not _QUESTION_MARKS.isdisjoint(typed)
+
+
 def is_question(typed: str) -> bool:
     """Whether it asks something, with a question mark or by its first words."""
-    if not _QUESTION_MARKS.isdisjoint(typed):
+    if has_question_mark(typed):
         return True
     return any(form.match(plain(typed[:MAX_LENGTH])) for form in (_ASKING, _REQUESTING))
 
 
+def is_polite_request(typed: str) -> bool:
+    """Whether a question asks for leave by its first words: "can I take Friday off?"."""
+    return _REQUESTING.match(plain(typed[:MAX_LENGTH])) is not None
+
+
 def is_request(typed: str) -> bool:
     """Whether a question may ask for leave: "can I take Friday off?", "Friday off?"."""
-    start = plain(typed[:MAX_LENGTH])
-    return _REQUESTING.match(start) is not None or _ASKING.match(start) is None
+    return is_polite_request(typed) or _ASKING.match(plain(typed[:MAX_LENGTH])) is None
 
 
 # Emoji, skin tones and what joins them.

@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from bot.parsing import english, german
+from bot.parsing import english, german, typed_phrases
 from bot.parsing.languages import PHRASES, with_and_without_accents
 from bot.parsing.typed_phrases import MAX_LENGTH, cleaned
 from bot.parsing.vocabulary import QuestionName
@@ -68,11 +68,18 @@ _COMPILED: Final = tuple(
 
 
 def question_of(typed: str) -> Question | None:
-    """What the text asks; None for everything else, and for long text."""
+    """What the text asks; None for everything else, and for long text.
+
+    A pattern that begins with "¿" is only a question with a question mark, at either end: "estoy
+    libre el viernes" is leave.
+    """
     if len(typed) > MAX_LENGTH:
         return None
-    text = cleaned(typed)
-    for asked in dict.fromkeys((text, _ASKING.sub("", text, count=1))):
+    text = cleaned(typed).lstrip("¿ ")
+    variants = [text, _ASKING.sub("", text, count=1)]
+    if typed_phrases.has_question_mark(typed):
+        variants.append(f"¿{text}")
+    for asked in dict.fromkeys(variants):
         for name, pattern in _COMPILED:
             if match := pattern.fullmatch(asked):
                 groups = match.groupdict()

@@ -112,6 +112,49 @@ def test_questions_and_commands_are_answered_in_the_conversation(world: World) -
     assert world.slack.ephemerals == []
 
 
+@pytest.mark.parametrize(
+    ("text", "locale", "buttons"),
+    [
+        ("can I take friday off?", "en-GB", ["Send", "Change"]),
+        ("kann ich am Freitag frei haben?", "de-DE", ["Senden", "Ändern"]),
+        # Without words that ask for it, leave is only offered.
+        ("friday off?", "en-GB", ["Request leave"]),
+    ],
+)
+def test_only_a_polite_request_is_a_question_that_can_be_sent(
+    world: World, text: str, locale: str, buttons: list[str]
+) -> None:
+    world.slack.change_person(ADA, locale=locale)
+
+    assert labels(world.say(ADA, text)) == buttons
+
+
+def test_a_question_mark_makes_spanish_words_of_leave_a_question(world: World) -> None:
+    world.slack.change_person(ADA, locale="es-ES")
+
+    assert labels(world.say(ADA, "estoy fuera el viernes")) == ["Enviar", "Cambiar"]
+    for asked in ("¿estoy fuera el viernes?", "¿estoy libre el viernes", "trabajo el viernes?"):
+        assert "Trabajas el vie 5 jun" in world.say(ADA, asked).text
+
+
+@pytest.mark.parametrize(
+    ("text", "locale", "read"),
+    [
+        ("15-19 feb plus 1 march", "en-GB", ["Mon 15 to Fri 19 Feb 2027", "Mon 1 Mar 2027"]),
+        ("heute krank, bis voraussichtlich Donnerstag", "de-DE", ["Mo 1. bis Do 4. Juni 2026"]),
+        ("ganzer Februar Urlaub", "de-DE", ["Mo 1. bis So 28. Feb. 2027"]),
+    ],
+)
+def test_words_that_join_or_soften_are_understood(
+    world: World, text: str, locale: str, read: list[str]
+) -> None:
+    world.slack.change_person(ADA, locale=locale)
+
+    card = world.say(ADA, text)
+
+    assert all(days in card.visible_text for days in read)
+
+
 def test_an_answer_is_in_the_thread_in_which_was_asked(world: World) -> None:
     first = world.say(ADA, "help")
 
