@@ -71,7 +71,7 @@ def test_the_mix_is_within_the_budget(capsys: pytest.CaptureFixture[str]) -> Non
     ("kind", "milliseconds", "verdict"),
     [
         ("preview", [51.0], "OVER 50"),
-        ("list, unusual filters", [1.0, 251.0], "OVER 250"),
+        ("list, unusual filters", [1.0] * 40 + [251.0], "OVER 250"),
     ],
 )
 def test_a_slow_kind_of_request_is_over_the_budget(

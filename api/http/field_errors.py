@@ -18,6 +18,7 @@ from storage.base.errors import FieldError, InvalidInput
 SENTENCES: Final[Mapping[str, tuple[str, str]]] = {
     "missing": ("required", "{field} is required."),
     "model_type": ("wrong_type", "{field} must be an object."),
+    "dict_type": ("wrong_type", "{field} must be an object."),
     "list_type": ("wrong_type", "{field} must be an array."),
     "string_type": ("wrong_type", "{field} must be a string."),
     "int_type": ("wrong_type", "{field} must be a whole number."),

@@ -448,7 +448,7 @@ def day_in(typed: str, context: ParsingContext) -> date | None:
         (
             day
             for language in dict.fromkeys((context.language, *LANGUAGES))
-            if (day := _day_in(typed, replace(context, language=language)))
+            if (day := _day_in(typed, replace(context, language=language, takes_several=False)))
         ),
         None,
     )

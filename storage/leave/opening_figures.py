@@ -138,7 +138,7 @@ def check(
     _check_day(config, on, now)
     if len(entries) > MAX_LINES:
         detail = Sentence("Use at most {most} lines at once.", most=MAX_LINES)
-        raise InvalidInput.of("table", "too_many", detail)
+        raise InvalidInput.of("table", "too_long", detail)
     return _table(tx, config, _matched(tx, config, entries), on, reason_of)
 
 

@@ -220,6 +220,7 @@ def id_for(field: str, there: Things) -> str:
         "department": "departments",
         "leave_type": "leave-types",
         "allowance": "allowances",
+        "closure": "closures",
         "replaces": "leave-requests",
     }[kind]
     return there.ids[segment]

@@ -31,7 +31,10 @@ NOT_IN_REST = {
     *("unknown_pro_rata", "unknown_rounding"),
 }
 # Modules whose errors REST never sends.
-WITHOUT_REST = ("bot/", "storage/operations/", "storage/workspaces/")
+WITHOUT_REST = (
+    *("bot/", "storage/operations/", "storage/workspaces/"),
+    *("storage/leave/opening_figures.py", "storage/leave/suggestions.py"),
+)
 
 
 def test_every_raised_refusal_is_explained_and_no_other() -> None:

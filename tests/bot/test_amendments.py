@@ -295,7 +295,8 @@ def test_approvers_are_reminded_of_a_change(world: World) -> None:
     assert reminder.thread_ts == card.ts
     assert reminder.text == (
         "Still waiting for your decision: Ada Lovelace asked to change approved Annual leave: "
-        "Mon 3 to Wed 5 Aug 2026 → Mon 3 to Fri 7 Aug 2026, 3 days → 5 days."
+        "Mon 3 to Wed 5 Aug 2026 → Mon 3 to Fri 7 Aug 2026, 3 days → 5 days. "
+        "Ada Lovelace is back Mon 10."
     )
 
 

@@ -59,7 +59,7 @@ def test_home_is_opened_used_and_refreshed_over_the_socket(by_socket: World) -> 
     assert world.request().status == "approved"
     assert "Waiting for your decision" not in world.slack.home(GRACE).visible_text
     # Ada did not click: the decision refreshes her Home.
-    assert "Wed 5 Aug 2026, 3 days\nApproved" in world.slack.home(ADA).visible_text
+    assert "Wed 5 Aug 2026, 3 days · Approved" in world.slack.home(ADA).visible_text
 
 
 def test_the_app_reconnects_at_slacks_request_and_after_a_lost_connection(by_socket: World) -> None:

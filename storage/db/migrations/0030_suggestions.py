@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from peewee import PostgresqlDatabase
+
 from storage.db.migrations.statements import run_all
 
 COMPATIBLE_FROM = 1
@@ -41,3 +43,6 @@ CREATE UNIQUE INDEX suggestions_open
 
 def up(migrator: Any, db: Any) -> None:
     run_all(db, _STATEMENTS)
+    if isinstance(db, PostgresqlDatabase):
+        # As for the other tables (0003_sizes_of_organisations.py).
+        db.execute_sql("ALTER TABLE suggestions ALTER organisation_id SET (n_distinct = 100)")
