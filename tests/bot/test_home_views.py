@@ -39,7 +39,8 @@ from tests.builders import an_allowance
 
 CURSOR = "c" * 400
 FULL_CHECKLIST = Checklist(
-    steps=get_args(Step),
+    # A union of literals.
+    steps=tuple(step for literal in get_args(Step) for step in get_args(literal)),
     country_code="GB",
     allowance_half_days=50,
     members_join=True,

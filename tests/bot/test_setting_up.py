@@ -87,8 +87,12 @@ def test_the_checklist_leads_from_the_installation_to_a_configured_organisation(
     Browser(world).install(world.slack, INA, UMBRELLA)
     assert list(steps(world)) == [
         "Choose a region",
+        "Check the allowance",
+        "Check the leave year",
+        "Check the carry-over",
         "Check the leave types",
         "Add people",
+        "Paste days left",
         "Choose a channel",
         "Add your calendar",
     ]
@@ -96,6 +100,9 @@ def test_the_checklist_leads_from_the_installation_to_a_configured_organisation(
     form = do(world, "Choose a region")
     offered = world.slack.suggest(INA, form, "settings.search.country", "Bayern", team_id=UMBRELLA)
     send(world, form, {"country_code": offered.body["options"][0]})
+    send(world, do(world, "Check the allowance"), {"default_leave_allowance": "30"})
+    send(world, do(world, "Check the leave year"), {})
+    send(world, do(world, "Check the carry-over"), {})
     do(world, "Check the leave types")
     close(world)
     assert "Colleagues join when they first use Hiatus" in home(world).visible_text
@@ -103,11 +110,13 @@ def test_the_checklist_leads_from_the_installation_to_a_configured_organisation(
     send(world, adding, {"slack_user_id": PIA})
     assert "1 person has no manager, so admins get their requests." in home(world).visible_text
     people = do(world, "Assign managers")
+    assert "30 days left" in people.visible_text
     pia = next(block for block in people.blocks if "Pia Payroll" in str(block))
     edit = pia["accessory"]["options"][0]["value"]
     person = press(world, people, "settings.people.menu", edit, block_id=pia["block_id"])
     manager = world.slack.suggest(INA, person, "settings.search.person", "Ina", team_id=UMBRELLA)
     send(world, person, {"manager_id": manager.body["options"][1]})
+    send(world, do(world, "Paste days left"), {})
     send(world, do(world, "Choose a channel"), {"channel": CHANNEL})
     do(world, "Add your calendar")
     close(world)
