@@ -233,9 +233,9 @@ def german(camera: Camera) -> None:
         for person in (amir(page), grace(page)):
             expect(person.get_by_role("tabpanel")).to_contain_text("Your leave")
             person.get_by_label("Language").select_option("de-DE")
-            expect(person.get_by_role("tabpanel")).to_contain_text("Urlaub")
+            expect(person.get_by_role("tabpanel")).to_contain_text("Jahresurlaub")
     with camera.at("/playground?as=amir&tab=home") as page:
-        expect(amir(page).get_by_role("tabpanel")).to_contain_text("Urlaub")
+        expect(amir(page).get_by_role("tabpanel")).to_contain_text("Jahresurlaub")
         camera.take(page, "home-german")
     with camera.at("/playground?as=amir", height=940) as page:
         say(amir(page), "/timeoff")
