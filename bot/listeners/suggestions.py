@@ -147,12 +147,14 @@ async def _show_again(interaction: Interaction, kept: str, by: Caller) -> None:
 
 async def accept(interaction: Interaction) -> None:
     """Edit the request to the suggested dates, if it is still the request of the suggestion."""
-    await _answer(interaction, suggestions.accept, gettext("You took the suggested dates."))
+    by = await listening.acknowledged(interaction)
+    await _answer(interaction, by, suggestions.accept, gettext("You took the suggested dates."))
 
 
 async def keep(interaction: Interaction) -> None:
     """Keep the dates; the approver is told."""
-    await _answer(interaction, suggestions.decline, gettext("You keep your dates."))
+    by = await listening.acknowledged(interaction)
+    await _answer(interaction, by, suggestions.decline, gettext("You keep your dates."))
 
 
 class _Act(Protocol):
@@ -161,9 +163,8 @@ class _Act(Protocol):
     ) -> Answered: ...
 
 
-async def _answer(interaction: Interaction, act: _Act, done: str) -> None:
+async def _answer(interaction: Interaction, by: Caller, act: _Act, done: str) -> None:
     """Answer, and replace the buttons by what happened. If it is refused, they stay."""
-    by = await listening.acknowledged(interaction)
     sentence = done
     try:
         answered = await interaction.database.write(
