@@ -11,6 +11,7 @@ from typing import Final
 from slack_bolt.async_app import AsyncApp
 
 from bot.base import ids, type_names
+from bot.base.language import gettext
 from bot.interaction import errors, listening, typed_context
 from bot.interaction.interaction import Interaction
 from bot.listeners import (
@@ -247,8 +248,8 @@ async def reply(interaction: Interaction, typed: str, leave: ParsedLeave) -> Non
     elif leave.is_question:
         message = typed_problems.no_answer(command, typed)
     elif not leave.unknown:
-        # Only thanks, or a smiley.
-        message = {"text": typed_problems.examples(command)}
+        # Only thanks, a greeting, or a smiley.
+        message = {"text": f"{gettext('Happy to help!')} {typed_problems.examples(command)}"}
     else:
         unknown = leave.unknown_words if leave.is_about_leave else typed
         message = typed_problems.not_understood(command, unknown, reading)

@@ -45,9 +45,7 @@ def message(inbox: Inbox, home_url: str | None) -> Message:
 
 def on_home(inbox: Inbox) -> list[Block]:
     """Above the cards of what waits; none if there is nothing to approve together."""
-    if len(inbox.clear) < 2:
-        return []
-    return [layout.section(f"*{_title(inbox)}*"), *_clear(inbox), *_rest(inbox, None)]
+    return [*_clear(inbox), *_rest(inbox, None)] if len(inbox.clear) > 1 else []
 
 
 def _title(inbox: Inbox) -> str:
