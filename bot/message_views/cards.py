@@ -400,7 +400,8 @@ def _text(card: ApprovalCard) -> str:
         *return_sentence(card),
         *(f"{line}." for line in _balance_lines(card)),
         *_colleagues_sentence(card),
-        *(f"{layout.escaped(line)}." for line in _attendance_lines(card)),
+        # A weekday that is cut short ends in a full stop itself.
+        *(f"{layout.escaped(line).removesuffix('.')}." for line in _attendance_lines(card)),
         *([f"{layout.escaped(_cover_lines(card.cover)[0])}."] if card.cover else []),
         *filter(None, [layout.escaped(suggestion_line(card))]),
         f"{layout.escaped(_status_line(card))}.",

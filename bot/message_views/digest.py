@@ -27,8 +27,9 @@ def message(digest: Digest) -> Message:
         lines = [gettext("No one is out.")]
     elif more := absences.total - len(lines):
         lines.append(ngettext("… and {count} more", "… and {count} more", more))
+    heading = gettext("{title}:", title=title)
     return {
-        "text": "\n".join((layout.escaped(f"{title}:"), *map(layout.escaped, lines))),
+        "text": "\n".join((layout.escaped(heading), *map(layout.escaped, lines))),
         "blocks": [
             layout.section(f"*{layout.escaped(title)}*"),
             layout.paragraph("\n".join(lines)),

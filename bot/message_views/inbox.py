@@ -33,7 +33,8 @@ def message(inbox: Inbox, home_url: str | None) -> Message:
         *map(_with_conflict, inbox.rest),
         *map(_claim, inbox.claims),
     ]
-    fallback = "\n".join((f"{title}:", *(f"• {layout.escaped(line)}" for line in lines), advice))
+    heading = gettext("{title}:", title=title)
+    fallback = "\n".join((heading, *(f"• {layout.escaped(line)}" for line in lines), advice))
     blocks = [layout.section(f"⏳ *{title}*"), *_blocks(inbox, home_url)]
     if home_url is None and len(inbox.clear) < len(inbox.waiting) + len(inbox.claims):
         blocks.append(layout.quiet(advice))
