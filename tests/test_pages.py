@@ -50,7 +50,7 @@ WORDS_OF_TESTS = {"she", "her", "hers", "nobody"}
 # They list English words.
 LISTS_OF_WORDS = {
     Path(__file__),
-    ROOT / "tests" / "bot" / "test_german.py",
+    ROOT / "tests" / "bot" / "test_translated_screens.py",
     ROOT / "tests" / "bot" / "test_typed_spanish.py",
     # What people type.
     ROOT / "bot" / "parsing" / "typed_phrases.py",

@@ -37,8 +37,9 @@ from storage.base.allowance_values import TenureStep
 from storage.calendars import display_links, feeds
 from storage.db.database import Transaction
 from storage.keys import api_keys
-from storage.leave import decisions, leave_requests, leave_types, time_credits
+from storage.leave import decisions, leave_requests, leave_types, suggestions, time_credits
 from storage.leave.drafts import Draft
+from storage.leave.suggestions import Dates
 from storage.outbox import notification_outbox, organisation_config
 from storage.people import holiday_sets, people_rows
 from storage.webhooks import webhooks
@@ -61,9 +62,9 @@ SILENT: Final = {
     for listener in registered()
     if listener.kind == "event" and listener.name != "app_home_opened"
 }
-# Actions that remove something come after all others.
+# Actions that remove something come after all others, as does the one that approves everything.
 TAKES_AWAY: Final = re.compile(
-    r"\.(remove|delete|archive|revoke|off|deactivate|cancel|disconnect)$"
+    r"\.(remove|delete|archive|revoke|off|deactivate|cancel|disconnect)$|^inbox\.approve$"
 )
 
 # In addition to the command's own words.
@@ -127,6 +128,7 @@ FILLED: Final[dict[str, dict[str, Any]]] = {
         "working_days/tuesday": "tuesday:am",
     },
     "settings.leave_year.form": {"default_leave_allowance": "20"},
+    ids.SUGGEST_FORM: {ids.FIRST_DAY: "2027-09-20", ids.LAST_DAY: "2027-09-21"},
     "settings.opening_figures.form": {"table": "Ada Lovelace; 12,5\nNiemand; 3"},
     "settings.holidays.categories.form": {"categories": []},
     "settings.overrides.form": {"date": "2026-09-07", "name": "Betriebsruhe"},
@@ -412,8 +414,29 @@ def not_right(anna: Visitor) -> None:
     world.write(people.update, anna_id, {"role": "admin"})
 
 
+def other_dates(anna: Visitor) -> None:
+    """Anna suggests other dates to Ada, takes those that Grace suggests, and keeps her own."""
+    world = anna.world
+    anna.click(ids.SUGGEST)
+    for day, answer in ((4, ids.SUGGESTION_ACCEPT), (11, ids.SUGGESTION_DECLINE)):
+        mine = world.people[ANNA]
+        asked = a_request(world.database, world.acme, mine, start_date=date(2027, 10, day))
+        later = Dates(start_date=date(2027, 11, day + 4), end_date=date(2027, 11, day + 5))
+        world.write(suggestions.suggest, asked.id, later, by=GRACE)
+        world.deliver()
+        anna.click(answer)
+
+
+def inbox(anna: Visitor) -> None:
+    """A day later Anna is told what waits for her."""
+    anna.world.clock.advance(days=1)
+    anna.world.run(anna.world.app.reminders.run)
+    anna.world.deliver()
+    anna.click(ids.INBOX_HOME)
+
+
 @pytest.fixture
-def german(world: World, translated: str) -> World:
+def office(world: World, translated: str) -> World:
     """Everyone reads it; Anna decides on Ada's leave, and every list is longer than a page."""
     by, now = world.acme.caller, world.clock()
     annual = world.leave_type("annual")
@@ -682,9 +705,9 @@ def test_generated_secrets_are_not_taken_for_english(secret: str) -> None:
 
 
 def test_every_screen_is_translated_and_passes_slacks_types(
-    german: World, translated: str, tmp_path: Path
+    office: World, translated: str, tmp_path: Path
 ) -> None:
-    anna = Visitor(german)
+    anna = Visitor(office)
 
     for listener in registered():
         if listener.kind == "command":
@@ -705,14 +728,14 @@ def test_every_screen_is_translated_and_passes_slacks_types(
     anna.click(ids.DECLINE)
     anna.click(ids.REVERSE)
     first = date(2027, 7, 5)
-    a_request(german.database, german.acme, german.people[ADA], start_date=first, code="sabbatical")
-    german.deliver()
+    a_request(office.database, office.acme, office.people[ADA], start_date=first, code="sabbatical")
+    office.deliver()
     anna.click(ids.APPROVE)
     anna.click(ids.TAKE_BACK)
     allowance = {"leave_allowance_half_days": 0}
-    german.change(people.update, german.people[ADA].id, allowance)
+    office.change(people.update, office.people[ADA].id, allowance)
     anna.click(ids.APPROVE)
-    german.write(people.update, german.people[ADA].id, dict.fromkeys(allowance))
+    office.write(people.update, office.people[ADA].id, dict.fromkeys(allowance))
     anna.click(ids.EDIT)
     anna.click(ids.OPEN_UNDERSTOOD)
     anna.click(ids.RECORD_UNDERSTOOD)
@@ -730,20 +753,25 @@ def test_every_screen_is_translated_and_passes_slacks_types(
     anna.click(ids.TIME_CREDIT_DECLINE)
     anna.click(ids.WITHDRAW)
     anna.click(ids.ASK_AGAIN)
+    other_dates(anna)
+    inbox(anna)
     not_right(anna)
+    # Fewer days are confirmed first; other screens change them, too.
+    office.home(ANNA)
+    anna.settings_again("settings.leave_year")
     anna.everything(takes_away=False)
     anna.everything(takes_away=True)
     anna.settings_again("settings.leave_types")
-    german.slack.command(NORA, ids.COMMAND, "balance")
-    german.settled()
-    german.clock.advance(days=1)
-    german.run(german.app.reminders.run)
-    german.run(german.app.digests.run)
-    german.deliver()
+    office.slack.command(NORA, ids.COMMAND, "balance")
+    office.settled()
+    office.clock.advance(days=1)
+    office.run(office.app.reminders.run)
+    office.run(office.app.digests.run)
+    office.deliver()
 
     english = English(translated)
     english_words = {text: english.words_in(text) for text in all_texts(anna)}
     assert {text: words for text, words in english_words.items() if words} == {}
     every = {(listener.kind, listener.name) for listener in registered()}
     assert every - anna.reached == SILENT
-    assert slack_types.problems_of(german.slack, tmp_path) == []
+    assert slack_types.problems_of(office.slack, tmp_path) == []
