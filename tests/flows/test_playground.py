@@ -119,7 +119,7 @@ def test_a_press_counts_although_the_view_was_published_again_meanwhile(server: 
         element
         for block in home["blocks"]
         for element in block.get("elements", [])
-        if element["type"] == "button" and element["text"]["text"] == "API keys"
+        if element["type"] == "button" and element["text"]["text"] == "Calendar"
     ]
 
     pressed = act(

@@ -387,7 +387,7 @@ def test_a_link_shows_the_people_it_names(
 
         assert shown == names
         if "tab=home" in link:
-            expect(page.get_by_role("tabpanel")).to_contain_text("balance")
+            expect(page.get_by_role("tabpanel")).to_contain_text("days left")
 
 
 def test_a_link_with_an_unknown_name_shows_the_usual_people(
@@ -428,4 +428,4 @@ def test_a_person_reads_another_language(page: Page) -> None:
 
     grace(page).get_by_label("Language").select_option("de-DE")
 
-    expect(grace(page).get_by_role("tabpanel")).to_contain_text("Dein Urlaubskonto")
+    expect(grace(page).get_by_role("tabpanel")).to_contain_text("Deine Abwesenheiten")

@@ -99,7 +99,7 @@ def test_a_request_made_and_approved_in_slack_shows_up_everywhere(
         )
         assert slack.click(OLIVE, card, ids.APPROVE).ok
 
-        assert to_decide(slack.wait_for_dm(OLIVE, showing="Approved by Olive Owner")) == []
+        assert to_decide(slack.wait_for_dm(OLIVE, showing="Approved by you")) == []
         slack.wait_for_dm(ADA, showing="Olive Owner approved your request")
         assert only_request(owner)["status"] == "approved"
         events = [
@@ -135,7 +135,7 @@ def test_a_request_is_made_and_approved_over_socket_mode(
         ask(slack)
         card = slack.wait_for_dm(OLIVE, showing=" requested ")
         assert slack.click(OLIVE, card, ids.APPROVE).ok
-        slack.wait_for_dm(OLIVE, showing="Approved by Olive Owner")
+        slack.wait_for_dm(OLIVE, showing="Approved by you")
         slack.wait_for_dm(ADA, showing="Olive Owner approved your request")
     finally:
         code, logged = bot.stop()
