@@ -331,6 +331,9 @@ PHRASES: Final = Phrases(
             "holiday",
             r"(?:est-ce que )?{before}(?:c'est|est|sera)(?:-ce|-il)? (?:un jour )?férié{when}",
         ),
+        ("me", rf"(?:suis-je|serai-je|est-ce que je (?:suis|serai)) {_OFF}{{when}}"),
+        # A pattern that begins with "¿" needs a question mark.
+        ("me", rf"¿je (?:suis|serai) {_OFF}{{when}}"),
         ("me", r"(?:est-ce que je (?:dois )?|dois-je )(?:travaille|travailler|venir){when}"),
         (
             "booked",

@@ -260,7 +260,8 @@ PHRASES: Final = Phrases(
         ),
         (
             "balance",
-            rf"{_SHOW}(?:(?:mi|mis|el|los) )?saldos?(?: (?:de|del|de mis) {_LEAVE})*(?P<rest> .*)?",
+            rf"{_SHOW}(?:(?:mi|mis|el|los) )?saldos?(?: (?:de|del|de mis) {_LEAVE})*"
+            r"(?: (?:de|para)(?= 20\d\d))?(?P<rest> .*)?",
         ),
         (
             "balance",

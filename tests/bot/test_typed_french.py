@@ -249,6 +249,8 @@ def test_french_questions_are_told_from_requests(typed: str, *, is_request: bool
         ("est-ce que lundi est férié ?", Question(name="holiday", when="lundi")),
         ("quel est le prochain jour férié", Question(name="holidays")),
         ("est-ce que je travaille lundi", Question(name="me", when="lundi")),
+        ("suis-je en congé vendredi ?", Question(name="me", when="vendredi")),
+        ("je suis absente lundi ?", Question(name="me", when="lundi")),
         ("qui valide mes congés ?", Question(name="approvers")),
         ("puis-je déplacer mes congés", Question(name="change")),
         ("comment annuler mes congés de decembre", Question(name="cancel", when="de decembre")),
