@@ -155,8 +155,8 @@ def save(
     table says; lines that cannot be used change nothing.
 
     ``reason_of`` is the reason of an adjustment, which the person reads, by the figure. A person
-    whose leave year has one with the same reason keeps it: the same table saved twice changes
-    nothing. Audited. Raises as ``check``.
+    whose leave year has that reason at its last adjustment keeps it: the same table saved twice
+    changes nothing. Audited. Raises as ``check``.
     """
     matched = check(tx, entries, on, reason_of=reason_of, by=by, now=now)
     # Locked, so that no concurrent request uses days that an adjustment deducts.
@@ -303,19 +303,22 @@ def _table(
     known = [each for each in matched if not isinstance(each, BadLine)]
     users = [user for _, user in known]
     booked: dict[str, Bookings] = {}
-    saved: set[tuple[str, str]] = set()
+    newest: dict[tuple[str, date], str] = {}
     if users:
         first_day = min(leave_balances.accrual_start(config, user, on) for user in users)
         user_ids = [user.id for user in users]
         booked = bookings.of_people(tx, config.organisation.id, user_ids, first_day)
-        reasons = sorted({reason_of(entry.half_days) for entry, _ in known})
-        alike = tx.select(
+        adjustments = tx.select(
             AllowanceAdjustmentRow,
             organisation_id=config.organisation.id,
             user_id=user_ids,
-            reason=reasons,
+            allowance_id=None,
         )
-        saved = {(row.user_id, row.reason) for row in alike if row.allowance_id is None}
+        # Ids are in the order of their time.
+        newest = {
+            (row.user_id, rows.day(row.leave_year_start)): row.reason
+            for row in sorted(adjustments, key=lambda row: row.id)
+        }
     figures: list[Figure] = []
     bad_lines: list[BadLine] = []
     for each in matched:
@@ -323,8 +326,8 @@ def _table(
             bad_lines.append(each)
             continue
         entry, user = each
-        is_saved = (user.id, reason_of(entry.half_days)) in saved
-        figure = _figure(config, entry, user, booked.get(user.id, NO_BOOKINGS), on, is_saved)
+        reason = reason_of(entry.half_days)
+        figure = _figure(config, entry, user, booked.get(user.id, NO_BOOKINGS), on, reason, newest)
         if isinstance(figure, BadLine):
             bad_lines.append(figure)
         else:
@@ -338,8 +341,11 @@ def _figure(
     user: User,
     booked: Bookings,
     on: date,
-    is_saved: bool,
+    reason: str,
+    newest: Mapping[tuple[str, date], str],
 ) -> Figure | BadLine:
+    """``newest``: the reason of the last adjustment of a person and leave year."""
+
     def bad(cure: Sentence) -> BadLine:
         return BadLine(number=entry.number, text=entry.text, cure=cure)
 
@@ -351,9 +357,8 @@ def _figure(
         return bad(Sentence("This person isn't employed on that day. Choose a later day."))
     balance = balances[-1]
     left = balance.remaining_half_days(on)
-    difference = Fraction(entry.half_days - left)
-    if is_saved:
-        difference = Fraction(0)
+    is_saved = newest.get((user.id, balance.year.first_day)) == reason
+    difference = Fraction(0) if is_saved else Fraction(entry.half_days - left)
     if difference.denominator != 1:
         near = (left + round(difference)) / Fraction(2)
         days = f"{float(near):.2f}".rstrip("0").rstrip(".")

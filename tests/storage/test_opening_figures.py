@@ -122,6 +122,14 @@ def test_the_same_table_saved_twice_changes_nothing_also_after_more_leave(
     assert left(database, acme, ada.id) == 21
 
 
+def test_a_figure_that_was_corrected_can_be_saved_again(database: Database, acme: Acme) -> None:
+    ada = a_person(database, acme, first_name="Ada", last_name="Lovelace")
+    for figure in ("12.5", "8", "12.5"):
+        saved(database, acme.caller, f"Ada Lovelace;{figure}")
+
+    assert left(database, acme, ada.id) == 25
+
+
 def test_people_of_the_same_name_are_told_apart_by_address(database: Database, acme: Acme) -> None:
     a_person(database, acme, first_name="Ada", last_name="Lovelace", email="a@example.com")
     other = a_person(database, acme, first_name="Ada", last_name="Lovelace", email="b@example.com")
