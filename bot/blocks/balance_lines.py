@@ -84,7 +84,9 @@ def ledger(
     ``is_own``: in words to the person whose ledger it is.
     """
     lines: list[str] = []
-    for _, group in groupby(balance.lines, key=lambda line: line.type):
+    # An allowance of which all days are earned grants none.
+    explaining = (line for line in balance.lines if line.half_days)
+    for _, group in groupby(explaining, key=lambda line: line.type):
         alike = list(group)
         shown = alike if len(alike) <= most_alike else alike[: most_alike - 1]
         lines += [_amount(line.half_days, _what(line, type_names, is_own=is_own)) for line in shown]

@@ -115,11 +115,14 @@ def state(card: TimeCreditCard) -> str:
     """The status, by whom and when, in plain text."""
     credit = card.credit
     by = card.decided_by_name and layout.cut(card.decided_by_name, layout.MAX_NAME)
+    is_by_viewer = credit.decided_by == card.viewer.id
     match credit.status:
         case "pending":
             return words.awaiting(card.awaited_names, awaits_reader=card.awaits_viewer)
         case "cancelled":
             return gettext("Cancelled")
+        case "approved" if is_by_viewer:
+            what = gettext("Approved by you")
         case "approved":
             what = (
                 gettext("Approved by {name}", name=by) if by else gettext("Approved automatically")
@@ -127,6 +130,8 @@ def state(card: TimeCreditCard) -> str:
             if card.is_own and card.expires_on is not None:
                 expires = gettext("Expires after {day}", day=words.day(card.expires_on))
                 return f"{what}. {expires}"
+        case _ if is_by_viewer:
+            what = gettext("Declined by you")
         case _:
             what = gettext("Declined by {name}", name=by or "")
     if credit.decided_at is None or card.is_own:

@@ -394,6 +394,17 @@ def test_periods_expiry_and_time_in_lieu_in_words() -> None:
     ]
 
 
+def test_an_allowance_that_grants_nothing_has_only_what_was_earned() -> None:
+    earned = Line(type="credit", half_days=2, day=date(2026, 5, 30))
+    shown = replace(
+        a_balance(2, "", an_allowance()), lines=[Line(type="allowance", half_days=0), earned]
+    )
+
+    lines = balance_lines.ledger(shown, {}, most_alike=4)
+
+    assert lines == ["• +1: Time in lieu for work on Sat 30 May 2026"]
+
+
 @given(text(200), text(200), st.integers(1, MAX_ALLOWANCES))
 def test_the_ledger_and_the_lines_of_home_are_within_limits(
     name: str, reason: str, count: int
