@@ -44,6 +44,32 @@ _TEXTS: Final = {
             "Zur Startseite",
         ),
     },
+    "es": {
+        404: (
+            "Esta página no existe",
+            "Revisa si hay errores en la dirección. Un enlace a un calendario deja de funcionar "
+            "cuando se elimina o se renueva.",
+            "Ir a la página de inicio",
+        ),
+        405: (
+            "Aquí no hay nada que ver",
+            "Solo los programas usan esta dirección.",
+            "Ir a la página de inicio",
+        ),
+    },
+    "fr": {
+        404: (
+            "Cette page n’existe pas",
+            "Vérifiez que l’adresse est bien tapée. Un lien vers un calendrier ne fonctionne plus "
+            "une fois retiré ou renouvelé.",
+            "Aller à la page d’accueil",
+        ),
+        405: (
+            "Il n’y a rien à voir ici",
+            "Seuls des programmes utilisent cette adresse.",
+            "Aller à la page d’accueil",
+        ),
+    },
 }
 
 

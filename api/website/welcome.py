@@ -64,6 +64,24 @@ LANGUAGES: Final = {
         links={".": "Startseite", "docs": "REST-API (englisch)", "privacy": "Datenschutz"},
         contact="Fragen oder Feedback?",
     ),
+    "es": _Language(
+        lang="es",
+        titles={
+            "welcome": "Hiatus: gestiona las vacaciones en Slack",
+            "privacy": "Privacidad – Hiatus",
+        },
+        links={".": "Inicio", "docs": "API REST (en inglés)", "privacy": "Privacidad"},
+        contact="¿Preguntas o comentarios?",
+    ),
+    "fr": _Language(
+        lang="fr",
+        titles={
+            "welcome": "Hiatus : gérer les congés dans Slack",
+            "privacy": "Confidentialité – Hiatus",
+        },
+        links={".": "Accueil", "docs": "API REST (en anglais)", "privacy": "Confidentialité"},
+        contact="Une question, une remarque ?",
+    ),
 }
 
 

@@ -619,6 +619,30 @@ def all_texts(visitor: Visitor) -> set[str]:
     return set(strings(payloads))
 
 
+def misnamed(visitor: Visitor) -> set[tuple[str, str]]:
+    """Buttons whose name for screen readers does not contain their label (WCAG 2.5.3)."""
+    payloads: list[Any] = [call.arguments for call in visitor.slack.calls()]
+    payloads += [post.body for post in visitor.slack.response_posts]
+    payloads += [response.body for response in visitor.responses]
+    return {
+        (label, name)
+        for label, name in named_buttons(payloads)
+        if label.rstrip("…").casefold() not in name.casefold()
+    }
+
+
+def named_buttons(thing: Any) -> Iterator[tuple[str, str]]:
+    """The label and the accessible name of each button that has one."""
+    if isinstance(thing, dict):
+        if thing.get("type") == "button" and "accessibility_label" in thing:
+            yield thing["text"]["text"], thing["accessibility_label"]
+        for value in thing.values():
+            yield from named_buttons(value)
+    elif isinstance(thing, list):
+        for item in thing:
+            yield from named_buttons(item)
+
+
 def forms(message: Any) -> tuple[str, ...]:
     """The message's singular, and its plural if it has one."""
     return (message,) if isinstance(message, str) else tuple(message)
@@ -772,6 +796,12 @@ def test_every_screen_is_translated_and_passes_slacks_types(
     english = English(translated)
     english_words = {text: english.words_in(text) for text in all_texts(anna)}
     assert {text: words for text, words in english_words.items() if words} == {}
+    import pathlib
+
+    pathlib.Path(f"/tmp/w/misnamed_{translated}.txt").write_text(
+        "\n".join(sorted({f"{a} / {b}" for a, b in misnamed(anna)}))
+    )
+    assert misnamed(anna) == set()
     every = {(listener.kind, listener.name) for listener in registered()}
     assert every - anna.reached == SILENT
     assert slack_types.problems_of(office.slack, tmp_path) == []
