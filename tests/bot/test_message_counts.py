@@ -75,6 +75,19 @@ def test_a_sick_day(world: World) -> None:
     assert counts(world) == (1, 1, 1, 0)
 
 
+def test_a_sick_day_with_a_cover(world: World) -> None:
+    world.link()
+    today = world.clock().date()
+    sick = world.leave_type("sick")
+    cover_id = world.people[EVE].id
+    world.submit_over_rest(
+        leave_type_id=sick, start_date=today, end_date=today, cover_user_id=cover_id
+    )
+    world.deliver()
+
+    assert counts(world) == (1, 1, 1, 1)
+
+
 def test_leave_recorded_for_someone(world: World) -> None:
     world.link()
     draft = Draft(leave_type_id=world.leave_type("sick"), start_date=FIRST_DAY, end_date=FIRST_DAY)
