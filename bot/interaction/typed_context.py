@@ -31,7 +31,6 @@ def of_caller(tx: Transaction, *, by: Caller, now: datetime, typed: str = "") ->
     people = people_lists.named(tx, " ".join(names), by=by) if names else []
     words = [person.name.casefold().split() for person in people if person.id != by.user_id]
     others = [name for name in names if any(set(name.split()) <= set(each) for each in words)]
-    context = replace(context, takes_several=True)
     # A colleague called Augusta is no typing error in "august".
     _, doubtful = spelling.corrected(
         typed_names.plain(typed), context.language, TypeNames(context.leave_types)

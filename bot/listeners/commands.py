@@ -274,14 +274,7 @@ def _reading(
         if leave_type is not None:
             leave_requests.check_recordable_type(leave_type, by=by)
     return Reading(
-        filled=Filled(
-            leave_type_id=leave.leave_type_id,
-            start_date=leave.otherwise.start_date,
-            end_date=leave.otherwise.end_date,
-            begins_at_midday=leave.otherwise.start_half_day == "pm",
-            ends_at_midday=leave.otherwise.end_half_day == "am",
-            note=leave.note,
-        ),
+        filled=Filled.of_typed(leave.otherwise, leave.leave_type_id, leave.note),
         type_name=None if leave_type is None else type_names.shown(leave_type.type_name),
         person=person.user,
     )

@@ -16,7 +16,6 @@ from bot.interaction import errors, listening, typed_context
 from bot.interaction.interaction import Interaction
 from bot.listeners import amendments, request_form
 from bot.parsing.typed_leave import ParsedLeave
-from bot.parsing.typed_ranges import Span
 from bot.views import conversation as views
 from bot.views import typed_problems
 from bot.views.conversation import ReadLeave
@@ -84,18 +83,8 @@ def _filled(tx: Transaction, leave: ParsedLeave, *, by: Caller, now: datetime) -
         user = people_rows.get(tx, str(by.user_id), by=by)
         usual = form_defaults.usual_type(tx, config, user)
         first = replace(first, leave_type_id=None if usual is None else usual.id)
-    return [first, *(_of_span(first, span) for span in leave.further)]
-
-
-def _of_span(first: Filled, span: Span) -> Filled:
-    """A further period, of the same type and with the same note."""
-    return replace(
-        first,
-        start_date=span.start_date,
-        end_date=span.end_date,
-        begins_at_midday=span.start_half_day == "pm",
-        ends_at_midday=span.end_half_day == "am",
-    )
+    further = [Filled.of_typed(span, first.leave_type_id, first.note) for span in leave.further]
+    return [first, *further]
 
 
 def _to_complete(tx: Transaction, leave: ParsedLeave, filled: Filled, *, by: Caller) -> Message:

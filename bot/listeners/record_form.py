@@ -127,14 +127,7 @@ async def open_typed(interaction: Interaction, mentions: Sequence[Mention]) -> N
 
 def _reading(user: User, leave: ParsedLeave) -> Reading:
     """What the button opens the form with, in a conversation."""
-    filled = Filled(
-        leave_type_id=leave.leave_type_id,
-        start_date=leave.start_date,
-        end_date=leave.end_date,
-        begins_at_midday=leave.start_half_day == "pm",
-        ends_at_midday=leave.end_half_day == "am",
-        note=leave.note,
-    )
+    filled = Filled.of_typed(leave, leave.leave_type_id, leave.note)
     return Reading(filled=filled, person=user)
 
 

@@ -131,7 +131,7 @@ async def parsed(interaction: Interaction, typed: str) -> tuple[Caller, ParsedLe
     context = await interaction.database.read(
         typed_context.of_caller, by=by, now=interaction.now, typed=typed
     )
-    return by, typed_leave.parse(typed, context)
+    return by, typed_leave.parse(typed, replace(context, takes_several=True))
 
 
 async def open_edit(interaction: Interaction) -> None:
@@ -357,13 +357,12 @@ def filled_of_typed(leave: ParsedLeave, leave_types: Iterable[LeaveType], today:
     offered = request_form.requestable(leave_types)
     # Days that were not understood are not replaced by today.
     otherwise = None if leave.has_unclear_days else today
-    return Filled(
-        leave_type_id=offered[0].id if len(offered) == 1 else leave.leave_type_id,
-        start_date=leave.start_date or otherwise,
-        end_date=leave.end_date or otherwise,
-        begins_at_midday=leave.start_half_day == "pm",
-        ends_at_midday=leave.end_half_day == "am",
-        note=leave.note,
+    leave_type_id = offered[0].id if len(offered) == 1 else leave.leave_type_id
+    filled = Filled.of_typed(leave, leave_type_id, leave.note)
+    return replace(
+        filled,
+        start_date=filled.start_date or otherwise,
+        end_date=filled.end_date or otherwise,
     )
 
 

@@ -419,7 +419,7 @@ def period_in(typed: str, context: ParsingContext) -> tuple[date, date] | None:
     if words in _WEEK:
         return context.today, end_of_week(context.today)
     for language in dict.fromkeys((context.language, *LANGUAGES)):
-        found = _period_in(words, replace(context, language=language, takes_several=False))
+        found = _period_in(words, replace(context, language=language))
         if found is not None:
             return found
     return None
@@ -448,7 +448,7 @@ def day_in(typed: str, context: ParsingContext) -> date | None:
         (
             day
             for language in dict.fromkeys((context.language, *LANGUAGES))
-            if (day := _day_in(typed, replace(context, language=language, takes_several=False)))
+            if (day := _day_in(typed, replace(context, language=language)))
         ),
         None,
     )

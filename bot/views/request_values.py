@@ -13,6 +13,8 @@ from bot.base.language import gettext
 from bot.base.payloads import Action, ShownView, Values
 from bot.blocks import fields, layout
 from bot.blocks.layout import AlertLevel
+from bot.parsing.typed_leave import ParsedLeave
+from bot.parsing.typed_ranges import Span
 from storage.base.errors import FieldError, InvalidInput
 from storage.base.leave_values import LeaveRequest
 from storage.leave.drafts import Draft
@@ -84,6 +86,20 @@ class Filled:
             ends_at_midday=span.last_slot % 2 == 0,
             note=request.note,
             cover_user_id=request.cover_user_id,
+        )
+
+    @classmethod
+    def of_typed(
+        cls, days: ParsedLeave | Span, leave_type_id: str | None, note: str | None
+    ) -> Filled:
+        """The values of typed days."""
+        return cls(
+            leave_type_id=leave_type_id,
+            start_date=days.start_date,
+            end_date=days.end_date,
+            begins_at_midday=days.start_half_day == "pm",
+            ends_at_midday=days.end_half_day == "am",
+            note=note,
         )
 
     def draft(self) -> Draft | None:
