@@ -133,12 +133,7 @@ def check(
     now: datetime,
 ) -> Table:
     """What ``save`` would do. Raises InsufficientRole, or InvalidInput for a day too far away."""
-    roles.check_role(by.role, "admin")
-    config = organisation_config.of_organisation(tx, by.organisation_id)
-    _check_day(config, on, now)
-    if len(entries) > MAX_LINES:
-        detail = Sentence("Use at most {most} lines at once.", most=MAX_LINES)
-        raise InvalidInput.of("table", "too_long", detail)
+    config = _allowed(tx, entries, on, by=by, now=now)
     return _table(tx, config, _matched(tx, config, entries), on, reason_of)
 
 
@@ -158,11 +153,12 @@ def save(
     whose leave year has that reason at its last adjustment keeps it: the same table saved twice
     changes nothing. Audited. Raises as ``check``.
     """
-    matched = check(tx, entries, on, reason_of=reason_of, by=by, now=now)
-    # Locked, so that no concurrent request uses days that an adjustment deducts.
-    user_ids = [figure.user.id for figure in matched.figures]
+    config = _allowed(tx, entries, on, by=by, now=now)
+    matched = _matched(tx, config, entries)
+    # Locked, so that no concurrent request uses days that an adjustment deducts; then read again.
+    user_ids = [user.id for _, user in _known(matched)]
     people_rows.lock(tx, by.organisation_id, user_ids)
-    table = check(tx, entries, on, reason_of=reason_of, by=by, now=now)
+    table = _table(tx, config, _matched(tx, config, entries), on, reason_of)
     adjusted = [
         {
             "organisation_id": by.organisation_id,
@@ -184,7 +180,6 @@ def save(
     audit.record_created(
         tx, "allowance_adjustment.created", "allowance_adjustment", created, by=by, now=now
     )
-    config = organisation_config.of_organisation(tx, by.organisation_id)
     changed_ids = {figure.user.id for figure in table.changed}
     card_refreshes.enqueue(tx, config=config, now=now, user_ids=changed_ids)
     return table
@@ -224,6 +219,19 @@ def _audited(row: Mapping[str, object]) -> dict[str, object]:
         "days": days_of(half_days),
         "reason": row["reason"],
     }
+
+
+def _allowed(
+    tx: Transaction, entries: Sequence[Entry | BadLine], on: date, *, by: Caller, now: datetime
+) -> OrganisationConfig:
+    """The organisation's settings. Raises as ``check``."""
+    roles.check_role(by.role, "admin")
+    config = organisation_config.of_organisation(tx, by.organisation_id)
+    _check_day(config, on, now)
+    if len(entries) > MAX_LINES:
+        detail = Sentence("Use at most {most} lines at once.", most=MAX_LINES)
+        raise InvalidInput.of("table", "too_long", detail)
+    return config
 
 
 def _check_day(config: OrganisationConfig, on: date, now: datetime) -> None:
@@ -292,6 +300,10 @@ def _person(
     return named[0]
 
 
+def _known(matched: Sequence[tuple[Entry, User] | BadLine]) -> list[tuple[Entry, User]]:
+    return [each for each in matched if not isinstance(each, BadLine)]
+
+
 def _table(
     tx: Transaction,
     config: OrganisationConfig,
@@ -300,7 +312,7 @@ def _table(
     reason_of: ReasonOf,
 ) -> Table:
     """The figures beside what the people have left on that day, read together."""
-    known = [each for each in matched if not isinstance(each, BadLine)]
+    known = _known(matched)
     users = [user for _, user in known]
     booked: dict[str, Bookings] = {}
     newest: dict[tuple[str, date], str] = {}
