@@ -155,9 +155,7 @@ def own_leave(own: OwnLeave) -> Message:
     """Upcoming leave and pending requests."""
     if not own.page.items:
         return {"text": gettext(_NOTHING)}
-    lines = [
-        words.labelled(f"• {_what(request, own)}", _state(request)) for request in own.page.items
-    ]
+    lines = [f"• {_own_line(request, own)}" for request in own.page.items]
     return _message([[gettext("Your leave:"), *lines, *_more(own.page.next_cursor)]])
 
 
@@ -165,7 +163,7 @@ def own_between(own: OwnLeave, when: str) -> Message:
     """The user's leave in a period, which is ``period``."""
     if not own.page.items:
         return {"text": layout.escaped(gettext("You have no leave booked {when}.", when=when))}
-    lines = [f"• {_what(request, own)}: {_state(request)}" for request in own.page.items]
+    lines = [f"• {_own_line(request, own)}" for request in own.page.items]
     heading = gettext("Your leave {when}:", when=when)
     return _message([[heading, *lines, *_more(own.page.next_cursor)]])
 
@@ -174,7 +172,7 @@ def own_leave_to_change(own: OwnLeave, heading: str) -> Message:
     """As ``own_leave``, with a button each that opens its form; ``heading`` is plain text."""
     if not own.page.items:
         return {"text": f"{layout.escaped(heading)} {gettext(_NOTHING)}".strip()}
-    lines = [f"{_what(request, own)}: {_state(request)}" for request in own.page.items]
+    lines = [_own_line(request, own) for request in own.page.items]
     blocks = [layout.paragraph(heading)]
     for request, line in zip(own.page.items, lines, strict=True):
         block: Block = {"type": "section", "text": layout.verbatim(line)}
@@ -218,6 +216,10 @@ def _state(request: LeaveRequest) -> str:
     return gettext(_STATE[request.status])
 
 
+def _own_line(request: LeaveRequest, own: OwnLeave) -> str:
+    return words.labelled(_what(request, own), _state(request))
+
+
 def _what(request: LeaveRequest, own: OwnLeave) -> str:
     name = layout.cut(words.leave_type(own.leave_types[request.leave_type_id]), _MAX_NAME)
     when = words.dates(request)
@@ -228,7 +230,7 @@ def _with_button(request: LeaveRequest, own: OwnLeave) -> Block:
     what = _what(request, own)
     return {
         "type": "section",
-        "text": layout.verbatim(words.labelled(what, _state(request))),
+        "text": layout.verbatim(_own_line(request, own)),
         "accessory": cards.cancel_button(
             ids.CANCEL_LISTED,
             request,

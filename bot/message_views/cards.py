@@ -106,7 +106,7 @@ def _first_line(card: ApprovalCard, sentence: str, home_url: str | None) -> Bloc
         return {**line, "accessory": _menu(card, home_url)}
     if card.may_reverse:
         label = gettext("Undo") if card.ended_by_viewer else gettext("Change decision")
-        spoken = gettext("{label}: {who}", label=label, who=card.requester.name)
+        spoken = words.labelled(label, card.requester.name)
         undo = layout.button(label, ids.REVERSE, card.request.id, spoken=spoken)
         return {**line, "accessory": undo}
     return line

@@ -101,7 +101,7 @@ def own_line(card: TimeCreditCard) -> str:
 
 def cancel_button(card: TimeCreditCard) -> Block:
     when, label = _when(card), gettext("Cancel claim")
-    spoken = gettext("{label}: {who}", label=label, who=when)
+    spoken = words.labelled(label, when)
     button = layout.button(label, ids.TIME_CREDIT_CANCEL, card.credit.id, spoken=spoken)
     button["confirm"] = layout.confirm(
         gettext("Cancel this claim?"), f"{when}.", gettext("Cancel claim"), gettext("Keep it")

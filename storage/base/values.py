@@ -133,6 +133,17 @@ class Caller:
             source=source,
         )
 
+    @classmethod
+    def in_slack(cls, organisation_id: str, user_id: str, role: Role) -> Caller:
+        """A person for whom Hiatus acts in Slack by itself, without an API key's scopes."""
+        return cls(
+            organisation_id=organisation_id,
+            user_id=user_id,
+            role=role,
+            scopes=frozenset(),
+            source="slack",
+        )
+
     @property
     def is_admin(self) -> bool:
         return self.role in ("admin", "owner")

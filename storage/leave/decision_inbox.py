@@ -107,20 +107,14 @@ def load(tx: Transaction, user: User, *, organisation_id: str, now: datetime) ->
     """What waits for the person."""
     config = organisation_config.of_organisation(tx, organisation_id)
     today = local_day(now, config.organisation.timezone)
+    by = Caller.in_slack(organisation_id, user.id, user.role)
     requests = leave_lists.all_assigned(
         tx,
         organisation_id,
         user.id,
-        is_admin=user.role in ("admin", "owner"),
+        is_admin=by.is_admin,
         today=today,
         limit=MAX_WAITING + 1,
-    )
-    by = Caller(
-        organisation_id=organisation_id,
-        user_id=user.id,
-        role=user.role,
-        scopes=frozenset(),
-        source="slack",
     )
     credits = time_credit_lists.assigned(tx, by=by, today=today, limit=MAX_CLAIMS + 1)
     names = people_rows.names(tx, organisation_id, {credit.user_id for credit in credits})

@@ -158,13 +158,7 @@ def connect(
         tx.insert(SlackStatusRow, **key, **columns)
     else:
         tx.update(SlackStatusRow, columns, organisation_id=organisation_id, id=connection_id)
-    by = Caller(
-        organisation_id=organisation_id,
-        user_id=user_id,
-        role=user.role,
-        scopes=frozenset(),
-        source="slack",
-    )
+    by = Caller.in_slack(organisation_id, user_id, user.role)
     _record(tx, "slack_status.connected", user_id, by=by, now=now)
     return user
 
