@@ -41,7 +41,7 @@ from storage.db.migrations.history import (
 MIGRATIONS = Path(__file__).parent / "migrations"
 # What SQLite's planner assumes of each index: its rows, then how many of them have the same first
 # column, the same first two columns … Without statistics it takes every organisation for ten rows;
-# ANALYZE would count the average organisation (docs/decisions/0033-sqlite-plans.md).
+# ANALYZE would count the average organisation (docs/decisions.md, "SQLite gets statistics").
 _SQLITE_STATISTICS = {
     "leave_requests": {
         "sqlite_autoindex_leave_requests_1": "1000000 10000 1",
