@@ -7,11 +7,12 @@ from datetime import date, datetime
 from typing import Annotated, Any, Literal
 from urllib.parse import urlencode
 
-from pydantic import Field
+from pydantic import Field, StringConstraints
 from typing_extensions import TypedDict
 
 from api.http.fields import (
     ABSENT,
+    CODES_OF_NAMES,
     MAX_PAGE,
     NO_NUL,
     Body,
@@ -38,7 +39,7 @@ from api.http.operations import (
 )
 from api.routes import effects
 from storage.admin import employment_records, people, people_status
-from storage.base import errors
+from storage.base import errors, texts
 from storage.base.errors import InvalidInput
 from storage.base.values import (
     About,
@@ -77,6 +78,16 @@ _RULES = ("end_date_before_start_date", "manager_archived", "manager_cycle", "no
 Email = Annotated[str, Field(max_length=254, json_schema_extra={"format": "email"}), NO_NUL]
 
 
+EmployeeNumber = Annotated[
+    str,
+    StringConstraints(
+        strip_whitespace=True, min_length=1, max_length=texts.MAX_EMPLOYEE_NUMBER_LENGTH
+    ),
+    CODES_OF_NAMES,
+    NO_NUL,
+]
+
+
 class DatedFields(Body):
     """What employment records date; a user has the fields of today's record."""
 
@@ -100,6 +111,14 @@ class UserFields(DatedFields):
     role: Role = ABSENT
     manager_id: Uuid | None = ABSENT
     job_title: Name | None = ABSENT
+    employee_number: Annotated[
+        EmployeeNumber | None,
+        Field(
+            description="The number by which payroll knows the person. Two people have the same "
+            "one only if one of them is archived.",
+            examples=["10042"],
+        ),
+    ] = ABSENT
     start_date: Annotated[
         Day | None,
         Field(
@@ -150,6 +169,9 @@ class ListOfUsers(PagedOnRequest):
         Word | None,
         Field(description="The full address, ignoring case.", examples=["ada@example.com"]),
     ] = None
+    employee_number: Annotated[
+        Word | None, Field(description="Admins and owners only.", examples=["10042"])
+    ] = None
     sort: Annotated[
         Literal["created_at", "-created_at"],
         Field(description="The sort order; a minus sorts in descending order."),
@@ -168,6 +190,13 @@ class UserRecord(TypedDict):
     department_id: Id | None
     manager_id: Id | None
     job_title: str | None
+    employee_number: Annotated[
+        str | None,
+        Field(
+            description="By which payroll knows the person. Only the person, their approvers, "
+            "admins and owners read it; for others it is null."
+        ),
+    ]
     start_date: date | None
     end_date: Annotated[
         date | None,
@@ -221,7 +250,7 @@ class PagedUserListing(TypedDict):
 def _user_record(
     value: User, organisation_working_days: tuple[str, ...], *, shows_employment: bool
 ) -> UserRecord:
-    """``shows_employment``: the reader may see the person's last day and allowance."""
+    """``shows_employment``: the reader may see number, last day and allowance."""
     allowance = days_or_none(value.leave_allowance_half_days)
     return {
         "id": value.id,
@@ -233,6 +262,7 @@ def _user_record(
         "department_id": value.department_id,
         "manager_id": value.manager_id,
         "job_title": value.job_title,
+        "employee_number": value.employee_number if shows_employment else None,
         "start_date": value.start_date,
         "end_date": value.end_date if shows_employment else None,
         "earlier_employment": value.earlier_periods if shows_employment else (),
@@ -256,7 +286,7 @@ def lock(tx: Transaction, context: RequestContext) -> None:
     "GET",
     "/users",
     tag=USERS,
-    refusals=(errors.NotFound,),
+    refusals=(errors.NotFound, errors.InsufficientRole),
     rules=("unknown_variant",),
     header_parameters=(VARIANT_HEADER,),
 )
@@ -268,8 +298,8 @@ def list_all(
     Users of every status, unless a filter narrows the list. The response is an array or, for API
     keys of variant 2, an object with the short shape. With `limit` or `cursor` it is a page in both
     variants. Without them it has at most 10,000 users; if there are more, the header `Link` with
-    `rel="next"` leads to the next page. `end_date` and `leave_allowance` are null unless the caller
-    is the person, an approver of theirs, an admin or an owner.
+    `rel="next"` leads to the next page. `employee_number`, `end_date` and `leave_allowance` are
+    null unless the caller is the person, an approver of theirs, an admin or an owner.
     """
     variant = _variant(context)
     page = people_lists.page(
@@ -281,6 +311,7 @@ def list_all(
         role=query.role,
         manager_id=query.manager_id,
         email=query.email,
+        employee_number=query.employee_number,
         sort=query.sort,
     )
     headers = [] if query.is_paged else _link(context, query, page.next_cursor)
@@ -299,8 +330,9 @@ def list_all(
 def get(tx: Transaction, context: RequestContext) -> UserRecord:
     """Read a user.
 
-    Any person of the organisation, including archived people. `end_date` and `leave_allowance` are
-    null unless the caller is the person, an approver of theirs, an admin or an owner.
+    Any person of the organisation, including archived people. `employee_number`, `end_date` and
+    `leave_allowance` are null unless the caller is the person, an approver of theirs, an admin or
+    an owner.
     """
     return _shown_one(tx, context, people_rows.get(tx, context.id, by=context.caller))
 
@@ -310,7 +342,7 @@ def get(tx: Transaction, context: RequestContext) -> UserRecord:
     "/users",
     role="admin",
     resource=get,
-    refusals=(errors.EmailTaken,),
+    refusals=(errors.EmailTaken, errors.EmployeeNumberTaken),
     rules=(*_RULES, "invalid_email", "mixed_scripts"),
     example={"email": "ada@example.com", "first_name": "Ada", "last_name": "Lovelace"},
 )
@@ -335,6 +367,7 @@ def create(tx: Transaction, context: RequestContext, body: NewUser) -> Created[U
         errors.InsufficientRole,
         errors.NotYourField,
         errors.LastOwner,
+        errors.EmployeeNumberTaken,
         people_status.UserArchived,
         people_changes.ChangedMeanwhile,
         employment_records.TooManyRecords,
@@ -449,7 +482,7 @@ def reactivate(tx: Transaction, context: RequestContext) -> UserRecord:
     role="admin",
     resource=get,
     is_body_optional=True,
-    refusals=(errors.EmailTaken, people_changes.ChangedMeanwhile),
+    refusals=(errors.EmailTaken, errors.EmployeeNumberTaken, people_changes.ChangedMeanwhile),
     rules=(
         "out_of_range",
         "start_date_after_record",
@@ -465,11 +498,11 @@ def restore(tx: Transaction, context: RequestContext, body: RestoredUser) -> Use
     Brings an archived person back as `pending`, with their record. They become active with their
     first new key or when they use Slack. Revoked keys and feeds stay revoked, and cancelled leave
     stays cancelled. Their Slack account is linked again, unless it is now linked to another person.
-    Responds with `email_taken` if another person who is not archived has the address. Only owners
-    can restore owners. A person who is not archived is returned unchanged. With `start_date` they
-    are hired again: their employment until then becomes an entry of `earlier_employment`, the days
-    in between grant nothing, and nothing is left or owed from it. Without it, their employment
-    continues as if it had not ended.
+    Responds with `email_taken` or `employee_number_taken` if another person who is not archived has
+    the address or number. Only owners can restore owners. A person who is not archived is returned
+    unchanged. With `start_date` they are hired again: their employment until then becomes an entry
+    of `earlier_employment`, the days in between grant nothing, and nothing is left or owed from it.
+    Without it, their employment continues as if it had not ended.
     """
     user = people.restore(
         tx, context.id, start_date=body.start_date, by=context.caller, now=context.now

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime
 from typing import Final, TypeVar
 
@@ -15,7 +15,7 @@ from bot.base.payloads import ShownView
 from bot.client import slack_web
 from bot.interaction import errors, listening
 from bot.interaction.interaction import Interaction
-from storage.base.errors import CodeTaken, DomainError, InvalidInput, NameTaken
+from storage.base.errors import CodeTaken, DomainError, EmployeeNumberTaken, InvalidInput, NameTaken
 from storage.base.values import Caller
 from storage.db.database import Transaction
 from storage.rules import roles
@@ -125,14 +125,20 @@ def _once(
     return (act(tx),)
 
 
+_FIELDS_OF_TAKEN: Final[Mapping[type[DomainError], str]] = {
+    CodeTaken: "code",
+    NameTaken: "name",
+    EmployeeNumberTaken: "employee_number",
+}
+
+
 def inline(refusal: DomainError, view: ShownView) -> dict[str, str]:
     """The error as errors of a form; without a matching field, at the first one."""
     inputs = payloads.inputs(view)
     pointers = refusal.errors if isinstance(refusal, InvalidInput) else ()
-    if isinstance(refusal, CodeTaken) and "code" in inputs:
-        return {"code": errors.sentence(refusal)}
-    if isinstance(refusal, NameTaken) and "name" in inputs:
-        return {"name": errors.sentence(refusal)}
+    taken = _FIELDS_OF_TAKEN.get(type(refusal))
+    if taken in inputs:
+        return {taken: errors.sentence(refusal)}
     if not inputs or not pointers:
         return dict.fromkeys(inputs[:1], errors.sentence(refusal))
     by_block: dict[str, str] = {}

@@ -21,6 +21,7 @@ from bot.screens import opening_figures as opening_figures_screen
 from bot.screens.forms import Form
 from bot.screens.screen import Saving
 from storage.admin import people
+from storage.base import texts
 from storage.base.allowance_values import Amount
 from storage.base.errors import EmailTaken, FieldError, InvalidInput
 from storage.base.values import ROLES, Caller, Department, User, local_day
@@ -79,6 +80,7 @@ def form_view(
         layout.paragraph(head),
         *_account(user),
         *_role_fields(departments, user, manager),
+        _number_field(user.employee_number),
         *fields.week_fields(
             user.working_days or organisation_days,
             gettext("As long as they match the organisation's, they follow its changes."),
@@ -123,6 +125,16 @@ def form_view(
     if buttons := _status_buttons(user):
         blocks.append(layout.actions(*buttons))
     return screen.form_view(f"{NAME}.form", gettext("Person"), blocks, user.id)
+
+
+def _number_field(number: str | None) -> Block:
+    return fields.field(
+        "employee_number",
+        gettext("Employee number"),
+        fields.text_input(number, longest=texts.MAX_EMPLOYEE_NUMBER_LENGTH),
+        hint=gettext("As your payroll writes it. Reports show it."),
+        is_optional=True,
+    )
 
 
 def _allowance_field(half_days: Amount | None) -> Block:
@@ -216,7 +228,11 @@ def _changes(tx: Transaction, form: Form, *, by: Caller, now: datetime) -> dict[
     }
     dated = {name: value for name, value in dated.items() if getattr(user, name) != value}
     start_date = form.day("start_date")
-    values |= dated | {"start_date": start_date, "end_date": form.day("end_date")}
+    values |= dated | {
+        "employee_number": form.text("employee_number"),
+        "start_date": start_date,
+        "end_date": form.day("end_date"),
+    }
     day = form.day("effective_from")
     if dated and day is not None and day != local_day(now, config.organisation.timezone):
         values["effective_from"] = max(day, start_date or day)
@@ -269,6 +285,7 @@ def new_view(departments: Sequence[Department]) -> View:
         fields.field("first_name", gettext("First name"), fields.text_input(), is_optional=True),
         fields.field("last_name", gettext("Last name"), fields.text_input(), is_optional=True),
         *_role_fields(departments),
+        _number_field(None),
         fields.field(
             "start_date",
             gettext("First day of work"),
@@ -344,6 +361,7 @@ def _identity(form: Form) -> dict[str, object]:
 
 def _figures(form: Form) -> dict[str, object]:
     values = {
+        "employee_number": form.text("employee_number"),
         "start_date": form.day("start_date"),
         "leave_allowance_half_days": form.half_days("leave_allowance"),
     }

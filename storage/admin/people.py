@@ -28,6 +28,7 @@ _UPDATE_CHECKS: Final[Mapping[str, fields.Check]] = {
     "department_id": fields.unchecked,
     "manager_id": fields.unchecked,
     "job_title": fields.optional(texts.name),
+    "employee_number": fields.optional(texts.employee_number),
     "start_date": fields.unchecked,
     "end_date": fields.unchecked,
     "working_days": fields.optional(counted_days.check_working_days),
@@ -57,8 +58,8 @@ def create(
 ) -> User:
     """Add a pending person: ``email``, ``first_name``, ``last_name``, other ``update`` fields.
 
-    Needs an admin, and an owner to make an owner. Raises InsufficientRole, InvalidInput or
-    EmailTaken; then nothing has changed.
+    Needs an admin, and an owner to make an owner. Raises InsufficientRole, InvalidInput,
+    EmailTaken or EmployeeNumberTaken; then nothing has changed.
     """
     roles.check_role(by.role, "admin")
     fields.require(fields_of_user, "email", "first_name", "last_name")
@@ -91,7 +92,8 @@ def update(
 
     Admins and owners change everything, only owners change owners; everyone changes their own
     names and job title. An archived person is never changed. Raises NotFound, InsufficientRole,
-    NotYourField, InvalidInput, UserArchived or LastOwner; then nothing has changed.
+    NotYourField, InvalidInput, UserArchived, LastOwner or EmployeeNumberTaken; then nothing has
+    changed.
     """
     config, user, after = _checked_update(tx, user_id, changes, by=by, now=now)
     if after == user:
@@ -152,8 +154,8 @@ def restore(
     revoked, cancelled leave stays cancelled. The person is active again with
     their first key, or as soon as they use Slack; their Slack account is theirs again unless it is
     linked to another person. Raises NotFound, InsufficientRole (only an owner restores an
-    owner), InvalidInput, or EmailTaken while another person has the address; then nothing has
-    changed.
+    owner), InvalidInput, EmailTaken while another person has the address, or EmployeeNumberTaken
+    while another has the number; then nothing has changed.
     """
     user = people_status.lock_to_manage(tx, user_id, by=by)
     if user.status != "archived":

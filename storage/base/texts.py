@@ -66,6 +66,26 @@ def name(value: object, field: str) -> str:
     return text
 
 
+MAX_EMPLOYEE_NUMBER_LENGTH: Final = 50
+
+
+def employee_number(value: object, field: str) -> str:
+    """A stripped number as payroll writes it, letters and leading zeros included.
+
+    Raises InvalidInput as ``name``, and ``invalid_length`` for more than 50 characters.
+    """
+    text = name(value, field)
+    if len(text) > MAX_EMPLOYEE_NUMBER_LENGTH:
+        raise InvalidInput.of(
+            field,
+            "invalid_length",
+            "{field} must have 1 to {most} characters.",
+            field=field,
+            most=MAX_EMPLOYEE_NUMBER_LENGTH,
+        )
+    return text
+
+
 def free_text(value: str, field: str, max_length: int) -> str:
     """Stripped text of one or more lines, at most ``max_length`` characters.
 

@@ -303,6 +303,7 @@ class User:
     department_id: str | None
     manager_id: str | None
     job_title: str | None
+    employee_number: str | None = None
     start_date: date | None
     end_date: date | None
     working_days: tuple[str, ...] | None

@@ -213,6 +213,7 @@ class UserRow(OwnedRow):
     figures = TextField(null=True)
     # Hundredths of days where ``leave_allowance_half_days`` is rounded up; else NULL.
     leave_allowance_hundredths = IntegerField(null=True)
+    employee_number = TextField(null=True)
 
     class Meta:
         table_name = "users"
@@ -235,7 +236,7 @@ class UserRow(OwnedRow):
         ]
 
 
-# An archived person's address and Slack account are free for others.
+# An archived person's address, Slack account and employee number are free for others.
 add_index(
     UserRow, "users_emails", "organisation_id email_key", unique=True, where="status <> 'archived'"
 )
@@ -245,6 +246,14 @@ add_index(
     "organisation_id slack_user_id",
     unique=True,
     where="status <> 'archived'",
+)
+
+add_index(
+    UserRow,
+    "users_employee_numbers",
+    "organisation_id employee_number",
+    unique=True,
+    where="employee_number IS NOT NULL AND status <> 'archived'",
 )
 
 add_index(

@@ -222,7 +222,7 @@ def add_import(app: click.Group, env: Env, clock: Clock) -> None:
         """Import people and departments from a CSV file: all of them or none.
 
         Columns: email, first_name, last_name, role, department, manager_email, job_title,
-        start_date, end_date (YYYY-MM-DD), working_days (monday tuesday friday:am),
+        employee_number, start_date, end_date (YYYY-MM-DD), working_days (monday tuesday friday:am),
         public_holiday_country_code, leave_allowance (days), effective_from (from when working
         days, public holidays, allowance and department change), allowance:CODE (days a year in
         that allowance). A manager may be in any line.

@@ -151,6 +151,7 @@ COLUMNS: Final[Mapping[str, fields.Check]] = {
     "department": texts.name,
     "manager_email": texts.email,
     "job_title": texts.name,
+    "employee_number": texts.employee_number,
     "start_date": _day,
     "end_date": _day,
     "working_days": _working_days,
@@ -181,6 +182,7 @@ def read(content: bytes, *, needed: Sequence[str]) -> PeopleFile:
         lines.append(line)
         errors += wrong_cells
     errors += _repeated(lines)
+    errors += _repeated_numbers(lines)
     codes = dict.fromkeys(name.removeprefix(ALLOWANCE) for name in header if _is_figure(name))
     return PeopleFile(lines=lines, errors=errors, allowance_codes=tuple(codes))
 
@@ -357,5 +359,25 @@ def _repeated(lines: list[Line]) -> list[FieldError]:
             detail = f"The address is in line {earlier} as well. Remove one of the two lines."
             errors.append(
                 FieldError(pointer=f"/{line.number}/email", code="repeated_email", detail=detail)
+            )
+    return errors
+
+
+def _repeated_numbers(lines: list[Line]) -> list[FieldError]:
+    first: dict[str, int] = {}
+    errors = []
+    for line in lines:
+        number = line.values.get("employee_number")
+        if number is None:
+            continue
+        earlier = first.setdefault(number, line.number)
+        if earlier != line.number:
+            detail = f"Line {earlier} has the same number. Correct one of the two lines."
+            errors.append(
+                FieldError(
+                    pointer=f"/{line.number}/employee_number",
+                    code="repeated_employee_number",
+                    detail=detail,
+                )
             )
     return errors

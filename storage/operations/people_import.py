@@ -95,6 +95,7 @@ def make_plan(
     ]
     faults = [*file.errors]
     faults += [fault for person in persons for fault in _faults(person, is_update=is_update)]
+    faults += _number_faults(tx, persons, by=by)
     faults += _set_managers(persons, users_by_email)
     new_departments, ambiguous = _set_departments(tx, persons, by=by, now=now)
     faults += ambiguous
@@ -156,6 +157,27 @@ def _faults(person: PlannedPerson, *, is_update: bool) -> Iterable[FieldError]:
             "line."
         )
         yield _fault(person, "email", "email_taken", detail)
+
+
+def _number_faults(
+    tx: Transaction, persons: Sequence[PlannedPerson], *, by: Caller
+) -> Iterable[FieldError]:
+    """Employee numbers that other people have, even if the file gives these people another one.
+
+    Numbers that people exchange would be taken at the moment at which the first line is written.
+    """
+    numbers = {
+        person.values["employee_number"] for person in persons if "employee_number" in person.values
+    }
+    holders = {
+        user.employee_number: user
+        for user in people_rows.with_employee_numbers(tx, by.organisation_id, numbers)
+    }
+    for person in persons:
+        holder = holders.get(person.values.get("employee_number"))
+        if holder is not None and holder.id != person.id:
+            detail = f"{holder.email} has this number. Correct it, or change theirs first."
+            yield _fault(person, "employee_number", "employee_number_taken", detail)
 
 
 def _date_faults(

@@ -10,7 +10,7 @@ from typing import Final
 from peewee import Select
 
 from storage.base import texts
-from storage.base.errors import Conflict, EmailTaken, InvalidInput, Sentence
+from storage.base.errors import Conflict, EmailTaken, EmployeeNumberTaken, InvalidInput, Sentence
 from storage.base.event_values import AuditAction
 from storage.base.fields import Checked
 from storage.base.ids import new_id
@@ -56,11 +56,12 @@ def add(tx: Transaction, values: Checked, status: UserStatus, *, by: Caller, now
     """Write a person whose values have been checked; needs the organisation's lock.
 
     The lock makes a new person wait for a recalculation of all leave, which would miss theirs.
-    Raises EmailTaken.
+    Raises EmailTaken or EmployeeNumberTaken.
     """
     user = _new(values, status, now)
     if people_rows.has_email(tx, by.organisation_id, user.email):
         raise EmailTaken(user.email)
+    check_employee_number(tx, user, by=by)
     try:
         tx.insert(UserRow, **_row(user, by))
     except DuplicateRow as error:  # Of two concurrent inserts, neither saw the other's row.
@@ -70,9 +71,22 @@ def add(tx: Transaction, values: Checked, status: UserStatus, *, by: Caller, now
     return user
 
 
-def _taken(user: User, error: DuplicateRow) -> EmailTaken | ChangedMeanwhile:
-    """Which unique value another person has: the address, or else the Slack account."""
-    return EmailTaken(user.email) if "email_key" in error.columns else ChangedMeanwhile()
+def check_employee_number(tx: Transaction, user: User, *, by: Caller) -> None:
+    """Raises EmployeeNumberTaken if another person who is not archived has the person's number."""
+    number = user.employee_number
+    if number is not None:
+        found = people_rows.with_employee_numbers(tx, by.organisation_id, [number])
+        if any(other.id != user.id for other in found):
+            raise EmployeeNumberTaken(number)
+
+
+def _taken(user: User, error: DuplicateRow) -> Conflict:
+    """Which unique value another person has: address, employee number, or else Slack account."""
+    if "email_key" in error.columns:
+        return EmailTaken(user.email)
+    if "employee_number" in error.columns and user.employee_number is not None:
+        return EmployeeNumberTaken(user.employee_number)
+    return ChangedMeanwhile()
 
 
 def add_all(
@@ -131,8 +145,12 @@ def save(
 ) -> User:
     """Write checked values if the person still is as ``before``, and audit the change.
 
-    Returns the person with the next version. Raises ChangedMeanwhile or EmailTaken.
+    Returns the person with the next version. Raises ChangedMeanwhile, EmailTaken or
+    EmployeeNumberTaken.
     """
+    is_restored = before.status == "archived" != after.status
+    if is_restored or after.employee_number != before.employee_number:
+        check_employee_number(tx, after, by=by)
     after = replace(after, updated_at=now, version=before.version + 1)
     try:
         changed = tx.update(

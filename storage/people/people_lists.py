@@ -34,6 +34,7 @@ class _PageFilters(TypedDict):
     role: str | None
     manager_id: str | None
     email_key: str | None
+    employee_number: str | None
 
 
 def page(
@@ -46,12 +47,16 @@ def page(
     role: Role | None = None,
     manager_id: str | None = None,
     email: str | None = None,
+    employee_number: str | None = None,
     sort: Sort = "created_at",
 ) -> Page[User]:
     """One page of the people who pass the filters, by the time at which they were added.
 
-    Raises NotFound for an unknown department or manager, UnusableCursor.
+    Only admins filter by employee number, which others do not read. Raises NotFound for an unknown
+    department or manager, InsufficientRole, UnusableCursor.
     """
+    if employee_number is not None:
+        roles.check_role(by.role, "admin")
     _check_filter(tx, department_id, by=by)
     if manager_id is not None:
         people_rows.get(tx, manager_id, by=by)
@@ -61,6 +66,7 @@ def page(
         role=role,
         manager_id=manager_id,
         email_key=None if email is None else texts.email_key(email),
+        employee_number=employee_number,
     )
     bound_to = ("users", by.organisation_id, *filters.values(), sort)
     after = position(tx, page, *bound_to)
@@ -91,6 +97,7 @@ def _users(
     role: Param[str] | None,
     manager_id: Param[str] | None,
     email_key: Param[str] | None,
+    employee_number: Param[str] | None,
     descends: bool,
     after_at: Param[datetime] | None,
     after_id: Param[str] | None,
@@ -103,6 +110,7 @@ def _users(
         (UserRow.role, role),
         (UserRow.manager_id, manager_id),
         (UserRow.email_key, email_key),
+        (UserRow.employee_number, employee_number),
     ):
         if param is not None:
             query = query.where(column == param)

@@ -71,6 +71,16 @@ def has_email(tx: Transaction, organisation_id: str, email: str) -> bool:
     return user is not None and user.status != "archived"
 
 
+def with_employee_numbers(
+    tx: Transaction, organisation_id: str, numbers: Collection[str]
+) -> list[User]:
+    """The people with these employee numbers; none archived."""
+    if not numbers:
+        return []
+    found = tx.select(UserRow, organisation_id=organisation_id, employee_number=sorted(numbers))
+    return [rows.user(row) for row in found if row.status != "archived"]
+
+
 def find_by_slack_id(tx: Transaction, organisation_id: str, slack_user_id: str) -> User | None:
     """The person of that Slack account; an archived one if no other has it."""
     return _find(tx, organisation_id=organisation_id, slack_user_id=slack_user_id)

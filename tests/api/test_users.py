@@ -83,7 +83,7 @@ def test_filters_narrow_the_list(client: Client, database: Database) -> None:
     assert client.get(f"{USERS}?status=gone", key).status_code == 422
 
 
-def test_a_last_day_and_an_allowance_are_shown_to_the_person_their_approvers_and_admins(
+def test_what_only_payroll_and_approvers_need_is_null_for_colleagues(
     client: Client, database: Database
 ) -> None:
     acme = an_organisation(database)
@@ -94,6 +94,7 @@ def test_a_last_day_and_an_allowance_are_shown_to_the_person_their_approvers_and
         manager_id=grace.id,
         end_date=date(2026, 9, 30),
         leave_allowance_half_days=55,
+        employee_number="0042",
     )
     hedy = a_person(database, acme, first_name="Hedy", role="approver")
 
@@ -107,11 +108,42 @@ def test_a_last_day_and_an_allowance_are_shown_to_the_person_their_approvers_and
         rest = client.get(f"{USERS}?limit=2&cursor={cursor}", key).json()["data"]
         listed = [user for user in (*everyone, *rest) if user["id"] == ada.id]
         assert len(listed) == 2
-        return [[user["end_date"], user["leave_allowance"]] for user in (one, *listed)]
+        fields = ("end_date", "leave_allowance", "employee_number")
+        return [[user[field] for field in fields] for user in (one, *listed)]
 
     for reader in (acme.owner, ada, grace):
-        assert private(reader) == [["2026-09-30", 27.5]] * 3
-    assert private(hedy) == [[None, None]] * 3
+        assert private(reader) == [["2026-09-30", 27.5, "0042"]] * 3
+    assert private(hedy) == [[None, None, None]] * 3
+
+
+def test_admins_find_a_person_by_employee_number_and_others_cannot_probe_for_it(
+    client: Client, database: Database
+) -> None:
+    acme = an_organisation(database)
+    key = a_key(database, acme)
+    ada = a_person(database, acme, employee_number="0042")
+    a_person(database, acme, first_name="Hedy", employee_number="42")
+
+    found = client.get(f"{USERS}?employee_number=0042", key).json()
+    refused = client.get(f"{USERS}?employee_number=42", a_key(database, acme, user=ada))
+
+    assert [user["id"] for user in found] == [ada.id]
+    assert (refused.status_code, refused.json()["code"]) == (403, "insufficient_role")
+
+
+def test_an_employee_number_belongs_to_one_person(client: Client, database: Database) -> None:
+    acme = an_organisation(database)
+    key = a_key(database, acme)
+    a_person(database, acme, first_name="Hedy", employee_number="42")
+    ada = {"email": "ada@x.ie", "first_name": "Ada", "last_name": "L", "employee_number": " 42 "}
+
+    taken = client.post(USERS, key, json=ada)
+    made = client.post(USERS, key, json=ada | {"employee_number": "E/0042"})
+    too_long = client.patch(f"{USERS}/{made.json()['id']}", key, json={"employee_number": "4" * 51})
+
+    assert (taken.status_code, taken.json()["code"]) == (409, "employee_number_taken")
+    assert (made.status_code, made.json()["employee_number"]) == (201, "E/0042")
+    assert too_long.status_code == 422
 
 
 def test_a_person_is_hired_again_with_a_first_day(client: Client, database: Database) -> None:

@@ -84,6 +84,21 @@ def test_a_person_is_added_by_address_and_name(world: World) -> None:
     assert world.audited("user.created") == len(all_users(world))
 
 
+def test_an_employee_number_is_given_and_refused_at_its_field(world: World) -> None:
+    lise = {"email": "lise@example.com", "first_name": "Lise", "last_name": "Meitner"}
+    otto = {"email": "otto@example.com", "first_name": "Otto", "last_name": "Hahn"}
+    number = {"employee_number": "0042"}
+
+    assert world.slack.submit(ADMIN, adding(world), lise | number).errors == {}
+    assert newest(world).employee_number == "0042"
+    taken = {"employee_number": "0042 is another person's employee number."}
+    assert world.slack.submit(ADMIN, adding(world), otto | number).errors == taken
+    assert world.slack.submit(ADMIN, adding(world), otto).errors == {}
+    form = world.slack.open_modal(ADMIN, "otto@example.com")
+    assert world.slack.submit(ADMIN, form, number).errors == taken
+    assert newest(world).employee_number is None
+
+
 def test_typed_values_win_over_the_slack_profile(world: World) -> None:
     form = adding(world)
     world.slack.change_person(NEW, real_name="Emmy", email=None)

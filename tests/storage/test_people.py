@@ -86,6 +86,7 @@ def test_a_person_is_created_with_every_field(database: Database, acme: Acme) ->
         "department_id": engineering.id,
         "manager_id": grace.id,
         "job_title": "Analyst",
+        "employee_number": "0042",
         "start_date": date(2026, 1, 5),
         "working_days": ("friday:am", "monday"),
         "public_holiday_country_code": "gb-sct",
@@ -150,6 +151,35 @@ def test_addresses_are_unique_in_every_form_and_case(database: Database, acme: A
             created(database, acme, email=same)
         page = acme.read(people_lists.page, PageOf(limit=9), email=same)
         assert page.items == [renee]
+
+
+def test_an_employee_number_is_unique_among_people_who_are_not_archived(
+    database: Database, acme: Acme
+) -> None:
+    ada = created(database, acme, employee_number="0042")
+    grace = a_person(database, acme, first_name="Grace")
+
+    def numbered(user: User, number: str | None) -> User:
+        return updated(database, acme, user, employee_number=number)
+
+    assert codes_of(lambda: numbered(grace, "0042")) == ["employee_number_taken"]
+    acme.write(people_status.archive, ada.id)
+    assert numbered(grace, "0042").employee_number == "0042"
+    assert codes_of(lambda: acme.write(people.restore, ada.id)) == ["employee_number_taken"]
+    assert numbered(grace, None).employee_number is None
+    assert acme.write(people.restore, ada.id).employee_number == "0042"
+
+
+def test_of_two_people_who_get_a_number_at_once_one_has_it(database: Database, acme: Acme) -> None:
+    ada, grace = a_person(database, acme), a_person(database, acme, first_name="Grace")
+
+    codes = overlapping(
+        database,
+        lambda tx: people.update(tx, ada.id, {"employee_number": "7"}, by=acme.caller, now=LATER),
+        lambda: updated(database, acme, grace, employee_number="7"),
+    )
+
+    assert codes == ["employee_number_taken"]
 
 
 def test_a_new_address_is_in_one_alphabet(database: Database, acme: Acme) -> None:

@@ -255,6 +255,33 @@ def test_an_address_is_in_a_file_once() -> None:
     ]
 
 
+def test_employee_numbers_are_imported_and_each_belongs_to_one_person(
+    database: Database, acme: Acme
+) -> None:
+    header = "email,first_name,last_name,employee_number\n"
+    bring_in(database, acme, header + "a@x.ie,A,B,007\nb@x.ie,B,B,8\n")
+    numbers = {email: user.employee_number for email, user in all_users(database, acme).items()}
+    assert (numbers["a@x.ie"], numbers["b@x.ie"]) == ("007", "8")
+
+    wrong = faults(
+        lambda: bring_in(database, acme, header + "c@x.ie,C,B,007\nd@x.ie,D,B,9\ne@x.ie,E,B,9\n")
+    )
+    exchanged = faults(
+        lambda: bring_in(
+            database, acme, "email,employee_number\na@x.ie,8\nb@x.ie,007\n", is_update=True
+        )
+    )
+
+    assert wrong == [
+        (2, "employee_number", "employee_number_taken"),
+        (4, "employee_number", "repeated_employee_number"),
+    ]
+    assert exchanged == [
+        (2, "employee_number", "employee_number_taken"),
+        (3, "employee_number", "employee_number_taken"),
+    ]
+
+
 def test_conflicts_with_the_organisation_are_reported_and_nothing_is_imported(
     database: Database, acme: Acme
 ) -> None:

@@ -220,6 +220,10 @@ FIELD_CODES: Final[Mapping[str, tuple[str, str]]] = {
         "Omit it, or send the value that GET returns.",
     ),
     "repeated_email": ("The import file has two lines for the same person.", "Keep one of them."),
+    "repeated_employee_number": (
+        "The import file gives two people the same employee number.",
+        "Correct one of the two lines.",
+    ),
     "repeated_field": ("A JSON object contains the same name twice.", "Send each field once."),
     "repeated_parameter": ("A query parameter was sent twice.", "Send it once."),
     "required": ("The field is missing, or null where it must not be.", "Send it."),

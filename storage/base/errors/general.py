@@ -206,6 +206,21 @@ class EmailTaken(Conflict):
         super().__init__("{email} belongs to another user of this organisation.", email=email)
 
 
+class EmployeeNumberTaken(Conflict):
+    """Another person of the organisation has this employee number.
+
+    The number of an archived person is free.
+    """
+
+    code = "employee_number_taken"
+    title = "The employee number is already in use."
+    cure = "Find the person with `GET /api/v1/users?employee_number=`, or use another number."
+    example: ClassVar[tuple[Any, ...]] = ("10042",)
+
+    def __init__(self, number: str) -> None:
+        super().__init__("{number} is another person's employee number.", number=number)
+
+
 class CodeTaken(Conflict):
     """Another leave type or allowance of the organisation has this code."""
 
