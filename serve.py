@@ -25,7 +25,7 @@ from api.base.dispatcher import Dispatcher
 from api.base.metrics import Metrics
 from api.base.queue_ages import QueueReader
 from api.base.settings import MEMORY_URL, ApiSettings, public_url
-from api.base.version import VERSION
+from api.base.version import VERSION, commit
 from api.http.rate_limits import RateLimits
 from api.service import app, server, telemetry
 from api.service import doctor as api_doctor
@@ -386,9 +386,10 @@ def command_line(env: Mapping[str, str]) -> click.Group:
     """The ``hiatus`` command with all of its commands."""
     app = commands.build_app(env, utc_now)
     app.callback = partial(warn_of_unknown_settings, env)
-    backups.add_to(app, env, utc_now, VERSION)
-    help_text = "Print the version and exit."
-    click.version_option(VERSION, message="hiatus %(version)s", help=help_text)(app)
+    backups.add_to(app, env, utc_now, VERSION, commit())
+    text = f"hiatus %(version)s (commit {commit()})"
+    help_text = "Print the version and its commit, and exit."
+    click.version_option(VERSION, message=text, help=help_text)(app)
     manifest.add_to(commands.add_slack(app, env, utc_now), env)
     app.add_command(serve_command(env))
     app.add_command(bot_command(env))

@@ -18,7 +18,7 @@ from prometheus_client import (
 from prometheus_client.multiprocess import MultiProcessCollector
 
 from api.base.queue_ages import QueueAges, QueueReader
-from api.base.version import VERSION
+from api.base.version import VERSION, commit
 from storage.base.monitoring import REGISTRY
 from storage.webhooks.deliveries import DeliveryResult
 
@@ -86,17 +86,21 @@ class Metrics:
             "hiatus_digest_oldest_due_seconds",
             "How long the oldest due daily message has been due; 0 if none is due.",
         )
+        self._oldest_slack_status = self._gauge(
+            "hiatus_slack_status_oldest_due_seconds",
+            "How long the oldest due check of a Slack status has been due; 0 if none is due.",
+        )
         self._database_up = self._gauge(
             "hiatus_database_up", "Whether the database could be read for this scrape."
         )
         build = Gauge(
             "hiatus_build_info",
-            "The running version.",
-            ("version", "python"),
+            "The running version and its commit.",
+            ("version", "commit", "python"),
             registry=self._registry,
             multiprocess_mode="max",
         )
-        build.labels(VERSION, platform.python_version()).set(1)
+        build.labels(VERSION, commit(), platform.python_version()).set(1)
         self._registry.register(REGISTRY)
         ProcessCollector(registry=self._registry)
 
@@ -129,4 +133,5 @@ class Metrics:
             self._oldest_delivery.set(queues.delivery_seconds)
             self._oldest_notification.set(queues.notification_seconds)
             self._oldest_digest.set(queues.digest_seconds)
+            self._oldest_slack_status.set(queues.slack_status_seconds)
         return generate_latest(self._exposed)

@@ -14,6 +14,7 @@ import structlog
 from storage.base.errors import DatabaseUnavailable
 from storage.db.database import Database, Transaction
 from storage.notifications import digests, notification_queue
+from storage.people import slack_status_rows
 from storage.webhooks import delivery_queue
 
 # Scrapes within this time share what was read.
@@ -34,6 +35,7 @@ class QueueAges:
     delivery_seconds: float
     notification_seconds: float
     digest_seconds: float
+    slack_status_seconds: float
 
 
 class QueueReader:
@@ -86,6 +88,7 @@ def load(tx: Transaction, *, now: datetime) -> QueueAges:
         delivery_seconds=_age(deliveries.oldest_due_at, now),
         notification_seconds=_age(notification_queue.QUEUE.oldest_due_at(tx, now=now), now),
         digest_seconds=_age(digests.oldest_due_at(tx, now=now), now),
+        slack_status_seconds=_age(slack_status_rows.QUEUE.oldest_due_at(tx, now=now), now),
     )
 
 

@@ -42,7 +42,7 @@ def checks(env: Mapping[str, str], settings: ApiSettings) -> list[Check]:
             "is not set: links in feeds and in Slack lead to where the process listens. Set it to "
             "the public address"
         )
-        look = partial(warning, _SUBJECT, text)
+        look = partial(warning, _SUBJECT, "base_url_missing", text)
     return [*found, Check(subject=_SUBJECT, look=look)]
 
 
@@ -60,25 +60,25 @@ def _reach(base_url: str) -> list[Finding]:
         ):
             status = response.status_code
     except (httpx.InvalidURL, httpx.UnsupportedProtocol):
-        return failed(_SUBJECT, "is not a URL")
+        return failed(_SUBJECT, "not_a_url", "is not a URL")
     except httpx.TransportError as error:
         text = (
             f"cannot be reached from here ({_reason(error)}): check that `hiatus serve` runs, and "
             "the name, the certificate and the proxy"
         )
-        return failed(_SUBJECT, text)
+        return failed(_SUBJECT, "unreachable", text)
     if 300 <= status < 400:
         text = f"redirects with status {status}: set it to the address that it leads to"
-        return warning(_SUBJECT, text)
+        return warning(_SUBJECT, "redirects", text)
     if status >= 500:
         text = f"answers with status {status}: check that `hiatus serve` runs behind the proxy"
-        return failed(_SUBJECT, text)
+        return failed(_SUBJECT, "server_error", text)
     if status != 200 or response.headers.get("X-Request-Id") != request_id:
         text = (
             f"leads to another service, which answers /healthz with status {status}: "
             "correct BASE_URL or the proxy"
         )
-        return failed(_SUBJECT, text)
+        return failed(_SUBJECT, "another_service", text)
     return ok(_SUBJECT, "leads to Hiatus")
 
 
@@ -100,7 +100,7 @@ async def _count(windows: RedisWindows) -> list[Finding]:
             f"cannot count, so nothing is limited ({error}): check that it runs, and the address "
             "and the password in HIATUS_RATE_LIMIT_STORAGE"
         )
-        return failed("Redis", text)
+        return failed("Redis", "redis_unavailable", text)
     finally:
         await windows.close()
     return ok("Redis", "counts rate limits")
@@ -115,6 +115,7 @@ def contradictions(
     if base_url.startswith("http://") and not leads_to_this_machine(base_url):
         found += warning(
             "settings",
+            "base_url_insecure",
             "BASE_URL begins with http://: API keys and calendar links can be read on the way. "
             "Terminate TLS in the proxy and set BASE_URL to the https:// address",
         )
@@ -122,6 +123,7 @@ def contradictions(
     if is_of_platform and settings.trusted_proxies == ApiSettings.trusted_proxies:
         found += warning(
             "settings",
+            "proxy_not_trusted",
             "the hosting platform's router is not in HIATUS_TRUSTED_PROXIES: all clients count as "
             "one address in rate limits and logs. Set it to *",
         )
@@ -130,6 +132,7 @@ def contradictions(
     if count > (2 if has_bot else 1):
         found += warning(
             "settings",
+            "rate_limits_not_shared",
             f"HIATUS_RATE_LIMIT_STORAGE=memory with {count} processes on this database: each of "
             "them counts for itself. Set it to a redis:// URL to share the counts",
         )

@@ -39,8 +39,8 @@ _NO_ANSWERS: Final = (
     f"its token lacks {_OF_CONVERSATION}, so what people write to the app is not answered"
 )
 
-# What is wrong, and whether another token is needed.
-_Problem = tuple[str, bool]
+# A code, what is wrong, and whether another token is needed.
+_Problem = tuple[str, str, bool]
 
 
 def checks(settings: SlackSettings | None, reader: Reader) -> list[Check]:
@@ -63,7 +63,8 @@ def _tokens(settings: SlackSettings, reader: Reader) -> list[Finding]:
         tokens = {team_id: reader.read(_token, team_id) for team_id in team_ids}
         say, cure = warning, "Its admins can install the app again from /slack/install"
     elif settings.bot_token is None:
-        return warning(_SUBJECT, "not checked, because HIATUS_SLACK_BOT_TOKEN is missing")
+        text = "not checked, because HIATUS_SLACK_BOT_TOKEN is missing"
+        return warning(_SUBJECT, "no_token", text)
     else:
         tokens = {"HIATUS_SLACK_BOT_TOKEN": settings.bot_token}
         say, cure = failed, _NEW_TOKEN
@@ -73,9 +74,9 @@ def _tokens(settings: SlackSettings, reader: Reader) -> list[Finding]:
     found: list[Finding] = []
     for name, problem in zip(tokens, problems, strict=True):
         if problem is not None:
-            text, is_of_token = problem
+            code, text, is_of_token = problem
             tell = warning if text == _NO_ANSWERS else say
-            found += tell(_SUBJECT, f"{name}: {text}. {cure}" if is_of_token else text)
+            found += tell(_SUBJECT, code, f"{name}: {text}. {cure}" if is_of_token else text)
     accepted = len(tokens) - len(found)
     if accepted:
         text = f"accepts the tokens, with every scope, of {accepted} of {len(tokens)} workspaces"
@@ -99,7 +100,7 @@ async def _problems_of(settings: SlackSettings, tokens: list[str | None]) -> lis
 
     async def ask(token: str | None) -> _Problem | None:
         if token is None:
-            return "its token cannot be decrypted", True
+            return "token_unreadable", "its token cannot be decrypted", True
         async with at_once:
             return await _problem_of(slack_web.with_token(template, token))
 
@@ -112,14 +113,17 @@ async def _problem_of(client: AsyncWebClient) -> _Problem | None:
         response = await client.auth_test()
     except slack_web.FAILURES as failure:
         if slack_web.error_code(failure) in slack_web.TOKEN_REFUSED:
-            return f"Slack does not accept its token ({_reason(failure)})", True
-        return _not_reached(failure), False
+            text = f"Slack does not accept its token ({_reason(failure)})"
+            return "token_refused", text, True
+        return "slack_unreachable", _not_reached(failure), False
     headers = {name.lower(): value for name, value in response.headers.items()}
     granted = {scope.strip() for scope in headers.get("x-oauth-scopes", "").split(",")}
     missing = [scope for scope in SCOPES if scope not in granted]
     if missing == [_OF_CONVERSATION]:
-        return _NO_ANSWERS, True
-    return (f"its token lacks {', '.join(missing)}", True) if missing else None
+        return "scope_missing", _NO_ANSWERS, True
+    if missing:
+        return "scope_missing", f"its token lacks {', '.join(missing)}", True
+    return None
 
 
 def _app(settings: SlackSettings, app_token: str) -> list[Finding]:
@@ -129,12 +133,12 @@ def _app(settings: SlackSettings, app_token: str) -> list[Finding]:
     if failure is None:
         return ok(subject, "Slack accepts the app-level token")
     if slack_web.error_code(failure) is None or slack_web.is_temporary(failure):
-        return failed(subject, _not_reached(failure))
+        return failed(subject, "slack_unreachable", _not_reached(failure))
     text = (
         f"Slack does not accept HIATUS_SLACK_APP_TOKEN ({_reason(failure)}): create one with the "
         "scope connections:write, and switch on Socket Mode for the app"
     )
-    return failed(subject, text)
+    return failed(subject, "token_refused", text)
 
 
 async def _open_connection(settings: SlackSettings, app_token: str) -> Exception | None:
@@ -175,6 +179,7 @@ def contradictions(settings: SlackSettings | None) -> list[Finding]:
         return []
     return warning(
         "settings",
+        "base_url_not_public",
         "BASE_URL is not a public https:// address: Slack can neither send events to it nor lead "
         "people back who install the app. Set BASE_URL, or use Socket Mode",
     )

@@ -12,7 +12,7 @@ import os
 import tarfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from functools import partial
 from pathlib import Path
 from typing import IO, Final
@@ -55,6 +55,15 @@ _file_argument = click.argument("file", type=click.Path(dir_okay=False, path_typ
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Maker:
+    """Which Hiatus made an archive, and when."""
+
+    version: str
+    commit: str
+    created_at: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Manifest:
     """What an archive says about itself. ``sha256`` has the checksum of each other file."""
 
@@ -67,12 +76,16 @@ class Manifest:
     format: int = _FORMAT
     # Earlier versions kept the version of pg_dump here.
     tool: int = 0
+    # They did not keep their commit.
+    commit: str = "unknown"
 
     @classmethod
     def parse(cls, text: bytes) -> Manifest:
         """Raises ValueError, TypeError or AttributeError."""
         raw = orjson.loads(text)
-        manifest = cls(**raw | {"canaries": tuple(raw["canaries"])})
+        # Later versions may add members.
+        known = {each.name: raw[each.name] for each in fields(cls) if each.name in raw}
+        manifest = cls(**known | {"canaries": tuple(raw["canaries"])})
         shown = (manifest.version, manifest.created_at, manifest.migration, *manifest.canaries)
         if (
             manifest.format != _FORMAT
@@ -130,8 +143,8 @@ class _Deployment:
             return ""
 
 
-def add_to(app: click.Group, env: Env, clock: Clock, version: str) -> None:
-    """Add ``hiatus backup`` and ``hiatus restore``; ``version`` is that of Hiatus."""
+def add_to(app: click.Group, env: Env, clock: Clock, version: str, commit: str) -> None:
+    """Add ``hiatus backup`` and ``hiatus restore``; ``version`` and ``commit`` are of Hiatus."""
 
     @app.command("backup")
     @_file_argument
@@ -145,7 +158,8 @@ def add_to(app: click.Group, env: Env, clock: Clock, version: str) -> None:
         with _errors_on_stderr():
             deployment = _Deployment.from_env(env)
             created_at = clock().isoformat(timespec="seconds").replace("+00:00", "Z")
-            manifest = _back_up(deployment, file.absolute(), version, created_at, accept_loss)
+            made_by = Maker(version=version, commit=commit, created_at=created_at)
+            manifest = _back_up(deployment, file.absolute(), made_by, accept_loss)
         click.echo(f"Saved the database in {file}.")
         if _KEYS in manifest.sha256:
             text = "It contains the secret keys as well: store it where only operators can read it."
@@ -176,9 +190,7 @@ def add_to(app: click.Group, env: Env, clock: Clock, version: str) -> None:
             click.echo("Its schema is older: run `hiatus migrate`, then start Hiatus.")
 
 
-def _back_up(
-    deployment: _Deployment, path: Path, version: str, created_at: str, accept_loss: bool
-) -> Manifest:
+def _back_up(deployment: _Deployment, path: Path, made_by: Maker, accept_loss: bool) -> Manifest:
     with beside(path) as folder:
         database = folder / "database"
         if deployment.engine == "sqlite":
@@ -201,8 +213,7 @@ def _back_up(
         if keys:
             sha256[_KEYS] = hashlib.sha256(keys).hexdigest()
         manifest = Manifest(
-            version=version,
-            created_at=created_at,
+            **asdict(made_by),
             engine=deployment.engine,
             migration=migration,
             canaries=canaries,

@@ -13,7 +13,7 @@ import stat
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from functools import partial
 from ipaddress import ip_address
@@ -26,7 +26,12 @@ import peewee
 import psycopg
 from peewee import fn
 
-from storage.base.errors import DatabaseUnavailable, SchemaOutOfDate, SecretKeysUnusable
+from storage.base.errors import (
+    DatabaseUnavailable,
+    SchemaOutOfDate,
+    SchemaTooNew,
+    SecretKeysUnusable,
+)
 from storage.base.secrets import Secrets
 from storage.base.settings import SQLITE_PREFIX, StorageSettings
 from storage.db import engines
@@ -36,6 +41,8 @@ from storage.db.database import Transaction
 from storage.db.schema import check_schema, check_schema_again
 from storage.keys import stored_secrets
 from storage.notifications import digests, notification_queue
+from storage.operations import console
+from storage.people import slack_status_rows
 from storage.webhooks import delivery_queue
 
 P = ParamSpec("P")
@@ -60,10 +67,14 @@ _COLOURS: Final[dict[State, str]] = {"ok": "green", "warning": "yellow", "failed
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Finding:
-    """One line: what was looked at and, unless it is ok, what to do. It contains no secret."""
+    """One line: what was looked at and, unless it is ok, what to do. It contains no secret.
+
+    ``code`` stays the same from version to version (docs/doctor.md); texts may change.
+    """
 
     state: State
     subject: str
+    code: str
     text: str
 
 
@@ -77,15 +88,15 @@ class Check:
 
 
 def ok(subject: str, text: str) -> list[Finding]:
-    return [Finding(state="ok", subject=subject, text=text)]
+    return [Finding(state="ok", subject=subject, code="ok", text=text)]
 
 
-def warning(subject: str, text: str) -> list[Finding]:
-    return [Finding(state="warning", subject=subject, text=text)]
+def warning(subject: str, code: str, text: str) -> list[Finding]:
+    return [Finding(state="warning", subject=subject, code=code, text=text)]
 
 
-def failed(subject: str, text: str) -> list[Finding]:
-    return [Finding(state="failed", subject=subject, text=text)]
+def failed(subject: str, code: str, text: str) -> list[Finding]:
+    return [Finding(state="failed", subject=subject, code=code, text=text)]
 
 
 def leads_to_this_machine(url: str) -> bool:
@@ -101,14 +112,20 @@ def command(checks: Callable[[], Sequence[Check]]) -> click.Command:
     """``hiatus doctor`` with these checks."""
 
     @click.command()
-    def doctor() -> None:
+    @console.as_json_option
+    def doctor(as_json: bool) -> None:
         """Check settings, databases, disk, Redis, Slack and BASE_URL; changes nothing."""
-        states = set()
+        found = []
         for finding in run(checks()):
-            states.add(finding.state)
-            # Padded before it is coloured, because colour codes would count towards the width.
-            state = click.style(f"{finding.state:<8}", fg=_COLOURS[finding.state])
-            click.echo(f"{state} {finding.subject:<12} {finding.text}")
+            found.append(finding)
+            if not as_json:
+                # Padded before it is coloured, because colour codes would count towards the width.
+                state = click.style(f"{finding.state:<8}", fg=_COLOURS[finding.state])
+                click.echo(f"{state} {finding.subject:<14} {finding.text}")
+        states = {finding.state for finding in found}
+        if as_json:
+            worst = next(state for state in ("failed", "warning", "ok") if state in {*states, "ok"})
+            console.print_json({"state": worst, "findings": [asdict(each) for each in found]})
         if "failed" in states:
             raise click.exceptions.Exit(1)
 
@@ -128,11 +145,11 @@ def run(checks: Sequence[Check]) -> Iterator[Finding]:
         except DatabaseUnavailable:
             # The line "database" has the reason.
             text = "not checked, because the database cannot be read"
-            found[number] = warning(check.subject, text)
+            found[number] = warning(check.subject, "not_checked", text)
         except Exception as error:  # noqa: BLE001  # the other checks are still printed
             # Without its message, which could contain a secret.
             text = f"could not be checked: {type(error).__name__}"
-            found[number] = failed(check.subject, text)
+            found[number] = failed(check.subject, "check_failed", text)
 
     # No time-out ends a call to a file system that hangs.
     threads = [
@@ -147,7 +164,7 @@ def run(checks: Sequence[Check]) -> Iterator[Finding]:
             f"no result within {check.seconds:g} s: check that the database, the name server and "
             "the disk answer"
         )
-        yield from found.get(number) or failed(check.subject, text)
+        yield from found.get(number) or failed(check.subject, "no_result", text)
 
 
 def settings_check(
@@ -156,10 +173,13 @@ def settings_check(
     """Malformed settings, and valid ones that contradict each other."""
 
     def look() -> Sequence[Finding]:
-        found = [finding for problem in problems for finding in failed("settings", problem)]
+        subject = "settings"
+        found = []
+        for problem in problems:
+            found += failed(subject, "invalid_setting", problem)
         for contradiction in contradictions:
             found += contradiction()
-        return found or ok("settings", "are valid and consistent")
+        return found or ok(subject, "are valid and consistent")
 
     return Check(subject="settings", look=look)
 
@@ -215,6 +235,7 @@ def checks(reader: Reader, env: Mapping[str, str], now: datetime) -> list[Check]
         "webhooks": delivery_queue.oldest_due_at,
         "messages": partial(notification_queue.QUEUE.oldest_due_at, now=now),
         "digests": partial(digests.oldest_due_at, now=now),
+        "Slack statuses": partial(slack_status_rows.QUEUE.oldest_due_at, now=now),
     }
     secret_files = [
         Path(path.strip())
@@ -253,19 +274,22 @@ def _schema(reader: Reader) -> list[Finding]:
             newer = check_schema(url, _READ_SECONDS)
         else:
             newer = reader.read(check_schema_again)
+    except SchemaTooNew as error:
+        return failed(subject, "schema_too_new", str(error))
     except SchemaOutOfDate as error:
-        return failed(subject, str(error))
+        return failed(subject, "schema_out_of_date", str(error))
     except (DatabaseUnavailable, psycopg.Error) as error:
         reason = str(error).partition("\n")[0]
         if "schema_migration" in reason:
-            return failed(subject, "has no tables yet: run `hiatus migrate`")
-        return failed(subject, f"cannot be read: {reason}")
+            text = "has no tables yet: run `hiatus migrate`"
+            return failed(subject, "schema_out_of_date", text)
+        return failed(subject, "database_unavailable", f"cannot be read: {reason}")
     if newer:
         text = (
             f"has the migration {newer[-1]} of a newer version, and this version works with it: "
             "complete the upgrade"
         )
-        return warning(subject, text)
+        return warning(subject, "schema_newer", text)
     return ok(subject, "answers, and its schema is up to date")
 
 
@@ -284,7 +308,7 @@ def _integrity(reader: Reader, path: Path) -> list[Finding]:
         return ok(subject, "is complete")
     # SQLite's text has several lines.
     text = f"is damaged ({problem.splitlines()[-1]}): stop Hiatus, and restore a backup"
-    return failed(subject, text)
+    return failed(subject, "file_damaged", text)
 
 
 @compiled
@@ -298,12 +322,13 @@ def _keys(reader: Reader) -> list[Finding]:
     try:
         needs_older_keys = reader.read(stored_secrets.canary_needs_older_keys)
     except SecretKeysUnusable as error:
-        return failed(subject, str(error))
+        return failed(subject, "keys_unusable", str(error))
     if needs_older_keys:
         text = "older keys are still needed: run `hiatus secrets rotate` to complete a rotation"
-        return warning(subject, text)
+        return warning(subject, "rotation_incomplete", text)
     if not reader.settings.secret_keys:
-        return warning(subject, "there is none yet: `hiatus init` or `hiatus serve` creates it")
+        text = "there is none yet: `hiatus init` or `hiatus serve` creates it"
+        return warning(subject, "no_key", text)
     return ok(subject, "decrypt what is in the database")
 
 
@@ -349,13 +374,14 @@ def _queue(
                 f"all late deliveries wait for endpoints that fail: {named}. Ask for a fix, or "
                 "switch them off"
             )
-            return warning(subject, text)
+            return warning(subject, "endpoints_failing", text)
     text = (
         f"the oldest has been due for {seconds:,.0f} s: run a process with HIATUS_SCHEDULER=on "
-        "and, for messages and digests, with the settings of Slack, and look for warnings in its "
-        "log"
+        "and, for Slack, with its settings, and look for warnings in its log"
     )
-    return (failed if seconds > _STUCK_SECONDS else warning)(subject, text)
+    if seconds > _STUCK_SECONDS:
+        return failed(subject, "stuck", text)
+    return warning(subject, "late", text)
 
 
 def disk(database: Path, full_bytes: int = FULL_BYTES) -> list[Finding]:
@@ -367,9 +393,10 @@ def disk(database: Path, full_bytes: int = FULL_BYTES) -> list[Finding]:
     size = sum(file.stat().st_size for file in _files_of(database)[:2] if file.exists())
     text = f"{free // _MIB:,} MiB free in {database.parent}; the database has {size // _MIB:,} MiB"
     if free < full_bytes:
-        return failed("disk", f"{text}: make space, or writes will fail")
+        return failed("disk", "disk_full", f"{text}: make space, or writes will fail")
     if free < max(_LOW_BYTES, size):
-        return warning("disk", f"{text}: make space for a copy of it and for its growth")
+        text += ": make space for a copy of it and for its growth"
+        return warning("disk", "disk_low", text)
     return ok("disk", text)
 
 
@@ -380,11 +407,13 @@ def permissions(database: Path | None, secret_files: list[Path]) -> list[Finding
     for path in [*files, *([database.parent] if database else [])]:
         if path.exists() and not os.access(path, os.R_OK | os.W_OK):
             text = f"{path} cannot be read and written by this user: run as its owner, or chown it"
-            return failed(subject, text)
+            return failed(subject, "not_writable", text)
     if public := _with_mode(secret_files, stat.S_IROTH | stat.S_IWOTH):
-        return failed(subject, f"every user can read secrets: chmod o= {public}")
+        text = f"every user can read secrets: chmod o= {public}"
+        return failed(subject, "secrets_public", text)
     if shared := _with_mode([*files, *secret_files], stat.S_IRWXG | stat.S_IRWXO):
-        return warning(subject, f"other users can read or change files: chmod 600 {shared}")
+        text = f"other users can read or change files: chmod 600 {shared}"
+        return warning(subject, "files_shared", text)
     return ok(subject, "only their owner can read the files with data and secrets")
 
 

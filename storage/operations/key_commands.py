@@ -167,6 +167,11 @@ def secrets_group(env: Env) -> click.Group:
     """The group ``hiatus secrets``."""
     secrets = click.Group("secrets", help="Manage the secret keys.")
 
+    @secrets.command("generate")
+    def generate_command() -> None:
+        """Print a new key for HIATUS_SECRET_KEYS. It is stored nowhere: save it."""
+        click.echo(new_secret_key())
+
     @secrets.command("reencrypt")
     @click.option(
         "--accept-loss",

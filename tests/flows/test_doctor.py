@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from pathlib import Path
 
 import pytest
@@ -9,11 +11,37 @@ from click.testing import CliRunner, Result
 
 import serve
 from tests.fakes.slack import LoopbackSlack
-from tests.flows.running import Deployment
+from tests.flows.running import ROOT, Deployment
 
 
-def run_doctor(env: dict[str, str]) -> Result:
-    return CliRunner().invoke(serve.command_line(env), ["doctor"])
+def run_doctor(env: dict[str, str], *options: str) -> Result:
+    return CliRunner().invoke(serve.command_line(env), ["doctor", *options])
+
+
+def test_as_json_it_is_one_object_with_a_code_for_each_line(sqlite_url: str) -> None:
+    env = {"DATABASE_URL": sqlite_url, "HIATUS_RATE_LIMIT": "a lot", "PATH": ""}
+
+    result = run_doctor(env, "--json")
+
+    assert (result.exit_code, result.stderr) == (1, "")
+    printed = json.loads(result.stdout)
+    assert printed["state"] == "failed"
+    codes = {each["subject"]: (each["state"], each["code"]) for each in printed["findings"]}
+    assert codes["settings"] == ("failed", "invalid_setting")
+    assert codes["BASE_URL"] == ("warning", "base_url_missing")
+    assert codes["digests"] == ("ok", "ok")
+
+
+def test_the_page_lists_every_code() -> None:
+    sources = [ROOT / f"{package}/doctor.py" for package in ("api/service", "bot/service")]
+    text = "".join(path.read_text() for path in (*sources, ROOT / "storage/operations/doctor.py"))
+    calls = r'(?:warning|failed|partial)\((?:[\w.]+, )*\s*[\w".]+,\s+"(\w+)",\s|return "(\w+)", '
+    codes = {first or second for first, second in re.findall(calls, text)}
+
+    listed = set(re.findall(r"`([a-z_]+)`", (ROOT / "docs/doctor.md").read_text()))
+
+    assert len(codes) > 25
+    assert codes - listed == set()
 
 
 @pytest.mark.slow

@@ -68,7 +68,7 @@ ELSEWHERE = {
     "journalctl": "nothing: it needs a machine with systemd",
     **dict.fromkeys(
         (
-            *("$EDITOR .env", "/opt/hiatus/bin/python", ".venv/bin/pip", "apt-get", "cd"),
+            *("$EDITOR .env", ".venv/bin/pip", "apt-get", "cd"),
             *("certbot", "chmod", "chown", "cp", "docker compose", "install", "ls", "nginx"),
             *("$RELEASE/bin/pip", "ln", "runuser", "sed", "systemctl", "umask", "useradd"),
         ),

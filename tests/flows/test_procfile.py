@@ -103,7 +103,7 @@ def test_the_web_line_serves_under_the_address_that_the_platform_states(tree: So
         code = web.wait(60)
 
     assert response.json()["type"] == "https://leave.onrender.com/docs/errors#not_found"
-    assert 'hiatus_build_info{python="' in metrics
+    assert 'hiatus_build_info{commit="' in metrics
     assert code == 0
 
 

@@ -20,6 +20,8 @@ from tests.flows.running import ROOT, START_SECONDS, free_port
 
 pytestmark = pytest.mark.slow
 
+# As the container build gives it.
+_COMMIT = "0123456789abcdef0123456789abcdef01234567"
 _SOURCES = ("api", "bot", "playground", "storage", "serve.py", "pyproject.toml", "LICENSE")
 
 
@@ -38,6 +40,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     _run(
         *(sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation"),
         *("--wheel-dir", str(folder), str(sources)),
+        env={**os.environ, "HIATUS_COMMIT": _COMMIT},
     )
     [wheel] = folder.glob("*.whl")
     return wheel
@@ -75,7 +78,9 @@ def test_the_installed_command_migrates_and_serves(hiatus: str, tmp_path: Path) 
     url = f"http://127.0.0.1:{port}"
     env = {"PATH": os.defpath, "DATABASE_URL": f"sqlite:///{tmp_path}/hiatus.db", "BASE_URL": url}
 
-    assert _run(hiatus, "--version", env=env, cwd=tmp_path) == f"hiatus {VERSION}\n"
+    assert (
+        _run(hiatus, "--version", env=env, cwd=tmp_path) == f"hiatus {VERSION} (commit {_COMMIT})\n"
+    )
     assert "Applied 0001_first_version." in _run(hiatus, "migrate", env=env, cwd=tmp_path)
 
     with (tmp_path / "log").open("wb") as log:

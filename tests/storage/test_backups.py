@@ -15,6 +15,7 @@ from pathlib import Path
 import orjson
 import pytest
 
+from api.base.version import VERSION, commit
 from storage.admin import organisations
 from storage.base.secrets import Secrets, new_secret_key
 from storage.db.engines import open_database
@@ -459,3 +460,22 @@ def test_a_dump_that_fails_half_way_leaves_an_empty_postgresql_database(
         refused(elsewhere.run("restore", broken), "pg_restore failed", "nothing was changed")
 
         assert not elsewhere.has_tables()
+
+
+def test_an_archive_names_the_version_and_the_commit_that_made_it(saved: Saved) -> None:
+    with tarfile.open(saved.file) as tar:
+        member = tar.extractfile("manifest.json")
+        assert member is not None
+        manifest = orjson.loads(member.read())
+
+    assert (manifest["version"], manifest["commit"]) == (VERSION, commit())
+
+
+def test_archives_of_earlier_and_later_versions_are_restored(saved: Saved, target: Place) -> None:
+    members = members_of(saved.file)
+    manifest = orjson.loads(members[0][1]) | {"later_member": "of a later version"}
+    del manifest["commit"]
+    rewritten(saved.file, [(members[0][0], orjson.dumps(manifest)), *members[1:]])
+
+    assert target.run("restore", saved.file).exit_code == 0
+    assert saved.is_in(target)

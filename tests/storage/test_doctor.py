@@ -11,11 +11,12 @@ from pathlib import Path
 
 import pytest
 
+from storage.base.ids import new_id
 from storage.base.secrets import Secrets, new_secret_key
 from storage.base.settings import StorageSettings
 from storage.db.database import Database
 from storage.db.engines import open_database
-from storage.db.tables import DigestRow
+from storage.db.tables import DigestRow, SlackStatusRow
 from storage.keys import stored_secrets
 from storage.operations import doctor
 from storage.operations.doctor import Check, Finding, Reader, ok, run
@@ -170,7 +171,7 @@ def test_a_lost_key_file_is_a_failure_and_is_not_created(sqlite_url: str, tmp_pa
 
 
 def with_everything_due(database: Database) -> None:
-    """A webhook delivery, a message and a digest that are due at NOW."""
+    """A webhook delivery, a message, a digest and a Slack status that are due at NOW."""
     acme = an_organisation(database)
     a_webhook(database, acme, url="https://example.com/hook")
     a_request(database, acme, acme.owner)
@@ -178,6 +179,21 @@ def with_everything_due(database: Database) -> None:
     database.write_now(notification_outbox.remind, acme.id, [], [user_id], now=NOW)
     due_at = round(NOW.timestamp() * 1_000)
     database.write_now(lambda tx: tx.insert(DigestRow, organisation_id=acme.id, due_at=due_at))
+    connection = {
+        "organisation_id": acme.id,
+        "id": new_id(NOW),
+        "user_id": user_id,
+        "team_id": "T1",
+        "slack_user_id": "U1",
+        "token_encrypted": "encrypted",
+        "connected_at": NOW,
+        "due_at": NOW,
+        "failures": 0,
+    }
+    database.write_now(lambda tx: tx.insert(SlackStatusRow, **connection))
+
+
+QUEUES = ("webhooks", "messages", "digests", "Slack statuses")
 
 
 @pytest.mark.parametrize(
@@ -192,10 +208,9 @@ def test_queues_are_late_by_their_oldest_due_item(
 
     findings = findings_of(database_url, now=now)
 
-    queues = ("webhooks", "messages", "digests")
-    assert [findings[queue][0] for queue in queues] == [state] * 3
+    assert [findings[queue][0] for queue in QUEUES] == [state] * 4
     if state != "ok":
-        assert all("HIATUS_SCHEDULER=on" in findings[queue][1] for queue in queues)
+        assert all("HIATUS_SCHEDULER=on" in findings[queue][1] for queue in QUEUES)
 
 
 def test_late_deliveries_to_a_failing_endpoint_alone_name_the_endpoint(
@@ -228,7 +243,7 @@ def test_a_healthy_endpoint_with_late_deliveries_needs_a_process_that_delivers(
 
 @pytest.mark.parametrize(
     ("queue", "table"),
-    [("webhooks", "deliveries"), ("messages", "notices"), ("digests", "digests")],
+    [*zip(QUEUES, ("deliveries", "notices", "digests", "slack_statuses"), strict=True)],
 )
 def test_a_queue_is_judged_by_its_own_items(
     database: Database, database_url: str, queue: str, table: str
@@ -238,8 +253,8 @@ def test_a_queue_is_judged_by_its_own_items(
 
     findings = findings_of(database_url, now=STUCK)
 
-    late = {name for name in ("webhooks", "messages", "digests") if findings[name][0] == "failed"}
-    assert late == {"webhooks", "messages", "digests"} - {queue}
+    late = {name for name in QUEUES if findings[name][0] == "failed"}
+    assert late == {*QUEUES} - {queue}
 
 
 def test_space_for_less_than_a_copy_is_a_warning_and_none_is_a_failure(tmp_path: Path) -> None:

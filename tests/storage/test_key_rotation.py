@@ -343,3 +343,14 @@ def test_a_process_with_wrong_keys_ends_with_one_sentence(database_url: str, com
     assert ended.stderr.count("\n") == 1
     assert "HIATUS_SECRET_KEYS" in ended.stderr
     assert OTHER not in ended.stderr
+
+
+def test_a_generated_key_is_new_and_encrypts() -> None:
+    first, second = (
+        CliRunner().invoke(build_app({}, lambda: NOW), ["secrets", "generate"]) for _ in range(2)
+    )
+
+    assert (first.exit_code, first.stderr) == (0, "")
+    secrets = Secrets([first.stdout.strip()])
+    assert secrets.decrypt(secrets.encrypt("hunter2")) == "hunter2"
+    assert first.stdout != second.stdout
