@@ -66,16 +66,19 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Choose the engines of a test that uses ``database_url``.
 
-    Tests run on both engines, except those of ``api`` and ``bot``: they run on SQLite, because
-    the tests of ``storage`` have already run the same statements on both. There,
-    ``@pytest.mark.both_engines`` adds PostgreSQL: for races, locks, failures and the contents of
-    the database, and for a smoke set that runs every operation and every listener.
+    Every test runs on SQLite. On PostgreSQL, too, run tests with ``@pytest.mark.both_engines``: for
+    races, locks, failures and the contents of the database, and for a smoke set that runs every
+    operation and every listener. The other tests of ``storage`` run on PostgreSQL with
+    ``make test-all``; those of ``api`` and ``bot`` do not, because they run the same statements.
     """
     if "database_url" in metafunc.fixturenames:
         folder = metafunc.definition.path.relative_to(TESTS).parts[0]
         marked = metafunc.definition.get_closest_marker("both_engines") is not None
-        on_sqlite_alone = folder in ("api", "bot") and not marked
-        engines = ["sqlite"] if on_sqlite_alone else ["sqlite", "postgresql"]
+        engines: list[Any] = ["sqlite"]
+        if marked or folder not in ("api", "bot", "storage"):
+            engines.append("postgresql")
+        elif folder == "storage":
+            engines.append(pytest.param("postgresql", marks=pytest.mark.slow))
         metafunc.parametrize("database_url", engines, indirect=True)
 
 

@@ -270,6 +270,7 @@ def test_no_private_name_of_a_dependency_is_used() -> None:
     assert {module_name(path): names for path, names in uses.items() if names} == {}
 
 
+@pytest.mark.slow
 def test_no_private_name_of_a_dependency_is_overridden() -> None:
     files = [path for path in product_files() if "migrations" not in path.parts]
     names = {path: list(overridden(importlib.import_module(module_name(path)))) for path in files}

@@ -275,6 +275,7 @@ def test_every_id_in_a_query_of_another_organisation_looks_unknown(
     assert told_apart == []
 
 
+@pytest.mark.slow
 def test_no_list_holds_anything_of_another_organisation(client: Client, database: Database) -> None:
     there, foreign = things(client, database), things(client, database)
     foreign_ids = {*foreign.ids.values(), foreign.acme.id, foreign.acme.owner.id}

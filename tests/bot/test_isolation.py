@@ -79,6 +79,7 @@ def of_acme(world: World, tmp_path: Path) -> dict[str, Any]:
     return rows
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("world", "intruder", "names"),
     [

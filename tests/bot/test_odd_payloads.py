@@ -146,6 +146,7 @@ A_LISTENER_OF_EACH_KIND = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("odd", [..., None], ids=["removed", "null"])
 def test_a_listener_copes_without_any_member(
     database: Database, slack: LoopbackSlack, logged: Logged, odd: Any

@@ -305,7 +305,7 @@ class World:
     def say(self, who: str, text: str, **how: Any) -> Message:
         """Write to the app in the conversation with it; its answer, the last message there."""
         at_seconds = self.clock.now.timestamp()
-        assert self.slack.write(who, text, **{"at_seconds": at_seconds} | how).ok
+        assert self.slack.write(who, text, **{"at_seconds": at_seconds} | how).status == 200
         self.settled()
         return self.slack.dm(who)[-1]
 

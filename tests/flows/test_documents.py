@@ -252,6 +252,7 @@ CALLING = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("curl") is None, reason="needs curl, as the documents do")
 @pytest.mark.parametrize("page", CALLING)
 def test_the_calls_of_a_page_work_as_they_are_written(page: str, demo: Server) -> None:
@@ -270,6 +271,7 @@ def test_the_calls_of_a_page_work_as_they_are_written(page: str, demo: Server) -
     assert ran
 
 
+@pytest.mark.slow
 def test_hiatus_commands_work_as_they_are_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

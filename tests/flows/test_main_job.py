@@ -160,6 +160,7 @@ def test_a_revoked_key_stops_working_at_once_in_every_process(
             assert server.client(second_key["api_key"]).get("/api/v1/users").status_code == 401
 
 
+@pytest.mark.slow
 def test_an_old_schema_stops_the_start_and_names_the_cure(tmp_path: Any) -> None:
     deployment = Deployment(f"sqlite:///{tmp_path}/new.db")
 
@@ -167,6 +168,7 @@ def test_an_old_schema_stops_the_start_and_names_the_cure(tmp_path: Any) -> None
         pass
 
 
+@pytest.mark.slow
 def test_wrong_settings_stop_the_start_and_are_all_named(tmp_path: Any) -> None:
     deployment = Deployment(
         f"sqlite:///{tmp_path}/new.db", HIATUS_SCHEDULER="perhaps", LOG_FORMAT="xml"

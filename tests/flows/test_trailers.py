@@ -10,6 +10,8 @@ import pytest
 
 from tests.flows.running import Deployment, Server
 
+pytestmark = pytest.mark.slow
+
 CLOSE = "Connection: close"
 BODY = b'{"name":"Research"}'
 

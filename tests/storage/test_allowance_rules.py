@@ -214,6 +214,7 @@ def overlaps(leave: tuple[date, date], others: Sequence[tuple[date, date]]) -> b
     return any(first <= leave[1] and leave[0] <= last for first, last in others)
 
 
+@pytest.mark.slow
 @given(pots(), st.lists(leave_times, max_size=6))
 def test_what_remains_on_every_day_adds_up(pot: Pot, leave: list[tuple[date, date]]) -> None:
     for each in leave:

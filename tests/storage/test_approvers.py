@@ -27,7 +27,7 @@ from tests.builders import (
     caller_for,
 )
 
-pytestmark = pytest.mark.shared_database
+pytestmark = [pytest.mark.shared_database, pytest.mark.both_engines]
 
 TODAY = NOW.date()
 

@@ -52,6 +52,8 @@ from tests.refusals import overlapping
 from tests.storage.test_measurements import counted
 from tests.storage.test_people_import import bring_in
 
+pytestmark = pytest.mark.both_engines
+
 THURSDAY, FRIDAY = date(2026, 12, 24), date(2027, 1, 1)
 CHRISTMAS: dict[str, Any] = {
     "name": "Christmas closure",

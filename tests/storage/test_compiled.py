@@ -27,6 +27,8 @@ from storage.db.tables import LeaseRow, LeaveRequestRow, LeaveTypeRow
 from storage.leave import leave_types
 from tests.builders import NOW, Acme, an_organisation, type_id
 
+pytestmark = pytest.mark.both_engines
+
 
 @compiled
 def leases(holder: Param[str] | None, is_sorted: bool, limit: Param[int]) -> Select:

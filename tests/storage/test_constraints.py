@@ -30,6 +30,8 @@ from tests.builders import (
     an_organisation,
 )
 
+pytestmark = pytest.mark.both_engines
+
 REFUSED = (sqlite3.IntegrityError, psycopg.errors.IntegrityError)
 OUT_OF_RANGE = [
     "organisations SET leave_year_type = 'lunar'",

@@ -36,6 +36,8 @@ from tests import outside
 from tests.builders import NOW, an_organisation
 from tests.refusals import in_threads
 
+pytestmark = pytest.mark.both_engines
+
 KILLED = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'hiatus'"
 
 

@@ -42,7 +42,7 @@ from tests.builders import (
 )
 from tests.refusals import at_once
 
-pytestmark = pytest.mark.shared_database
+pytestmark = [pytest.mark.shared_database, pytest.mark.both_engines]
 
 Step = Callable[[Database, str, Caller], LeaveRequest]
 

@@ -38,6 +38,8 @@ from tests.builders import (
 from tests.outcomes import DELIVERED, FAILED
 from tests.refusals import crossing, overlapping
 
+pytestmark = pytest.mark.both_engines
+
 UNSIGNED = replace(DELIVERED, verdict="unsigned", status_code=None, error="secret_unreadable")
 GONE = replace(DELIVERED, verdict="gone", status_code=410, error="bad_status")
 

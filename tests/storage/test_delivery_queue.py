@@ -38,6 +38,8 @@ from tests.builders import (
 from tests.outcomes import DELIVERED, FAILED
 from tests.refusals import in_threads
 
+pytestmark = pytest.mark.both_engines
+
 
 def listening(database: Database, acme: Acme, count: int = 1) -> list[Webhook]:
     urls = [f"https://example.com/{number}" for number in range(count)]

@@ -29,7 +29,7 @@ from tests.builders import (
     type_id,
 )
 
-pytestmark = pytest.mark.shared_database
+pytestmark = [pytest.mark.shared_database, pytest.mark.both_engines]
 
 
 def days(page: Page[LeaveRequest]) -> list[date]:

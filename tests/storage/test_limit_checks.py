@@ -32,6 +32,8 @@ from tests.builders import (
 )
 from tests.storage.test_measurements import counted
 
+pytestmark = pytest.mark.both_engines
+
 STATEMENTS = "hiatus_database_statement_duration_seconds_count"
 MONDAY, TUESDAY = date(2026, 8, 3), date(2026, 8, 4)
 

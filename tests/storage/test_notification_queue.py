@@ -24,6 +24,8 @@ from storage.workspaces import slack_workspaces
 from tests.builders import NOW, Acme, a_person, an_organisation, caller_for, type_id
 from tests.refusals import in_threads
 
+pytestmark = pytest.mark.both_engines
+
 CARD = PostedMessage(channel="D1", ts="1.1")
 
 

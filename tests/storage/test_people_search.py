@@ -22,7 +22,7 @@ from tests.builders import (
     type_id,
 )
 
-pytestmark = pytest.mark.shared_database
+pytestmark = [pytest.mark.shared_database, pytest.mark.both_engines]
 
 
 @pytest.mark.parametrize(

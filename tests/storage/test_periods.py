@@ -34,7 +34,7 @@ from tests.builders import (
 )
 from tests.refusals import errors_of
 
-pytestmark = pytest.mark.shared_database
+pytestmark = [pytest.mark.shared_database, pytest.mark.both_engines]
 
 SPRING = EmploymentPeriod(start_date=date(2026, 1, 1), end_date=date(2026, 3, 31))
 AUTUMN = EmploymentPeriod(start_date=date(2026, 9, 1), end_date=date(2026, 11, 30))

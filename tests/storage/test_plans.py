@@ -34,6 +34,8 @@ from tests.builders import (
     type_id,
 )
 
+pytestmark = pytest.mark.both_engines
+
 _MONTH: Final = {"first_day": date(2026, 6, 1), "last_day": date(2026, 6, 30)}
 _BY_CREATION: Final = "leaverequestrow_organisation_id_created_at_id (organisation_id=?"
 _BY_DAYS: Final = "leaverequestrow_organisation_id_start_date_end_date (organisation_id=?"

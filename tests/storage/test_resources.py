@@ -33,6 +33,8 @@ from storage.webhooks import webhooks
 from tests.builders import NOW, Acme, a_department, a_person, an_organisation, caller_for, type_id
 from tests.refusals import codes_of
 
+pytestmark = pytest.mark.both_engines
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Managed:

@@ -29,6 +29,8 @@ from tests import outside, postgres
 from tests.builders import a_person, an_organisation
 from tests.schemas import schema_of
 
+pytestmark = pytest.mark.both_engines
+
 ROOT = Path(__file__).parents[2]
 ALL = sorted(path.stem for path in MIGRATIONS.glob("[0-9]*.py"))
 _MIGRATE = """

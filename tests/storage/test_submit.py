@@ -40,6 +40,8 @@ from tests.builders import (
 )
 from tests.refusals import in_threads, overlapping
 
+pytestmark = pytest.mark.both_engines
+
 
 @compiled
 def _events() -> Any:
