@@ -243,6 +243,11 @@ def clock(value: str) -> str:
     return format_time(time.fromisoformat(value), pattern, locale=language.locale())
 
 
+def quoted(text: str) -> str:
+    """A short text in the quotation marks of the language."""
+    return gettext("“{words}”", words=layout.cut(text, layout.MAX_NAME))
+
+
 def names(people: Sequence[str], most: int = _MAX_NAMES) -> str:
     """``Grace, Hedy and Ada``; names beyond ``most`` are counted."""
     shown = list(people[:most])

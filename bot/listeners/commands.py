@@ -97,6 +97,7 @@ async def answer(interaction: Interaction, text: str) -> None:
     first, _, rest = typed.partition(" ")
     if SUBCOMMANDS.get(in_english(plain(first))) is request_form.open_form:
         typed = rest
+    typed = typed_phrases.without_whats_left(typed)
     by, leave = await request_form.parsed(interaction, typed)
     if not leave.fills_form:
         await reply(interaction, typed, leave)
@@ -227,9 +228,9 @@ async def reply(interaction: Interaction, typed: str, leave: ParsedLeave) -> Non
     """
     by = await listening.caller(interaction)
     is_polite = leave.is_question and typed_phrases.is_polite_request(typed)
-    is_clear = is_polite and not leave.problems and leave.start_date is not None
+    is_clear = is_polite and leave.is_about_leave and not (leave.unknown or leave.lacks_home_office)
     if interaction.message is not None and is_clear:
-        # "Can I take Friday off?" is answered by what it comes to.
+        # "Can I take Friday off?" is answered by what it comes to, or by what is missing.
         await confirming.show(interaction, leave, by=by)
         return
     if leave.lacks_home_office:
@@ -245,7 +246,7 @@ async def reply(interaction: Interaction, typed: str, leave: ParsedLeave) -> Non
     command = interaction.command
     if reading is not None and (leave.is_question or reading.person is not None):
         message = typed_problems.offer(reading)
-    elif leave.is_question:
+    elif leave.is_question and not (leave.asks_for_leave and leave.is_about_leave):
         message = typed_problems.no_answer(command, typed)
     elif not leave.unknown:
         # Only thanks, a greeting, or a smiley.

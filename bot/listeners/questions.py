@@ -27,8 +27,11 @@ from storage.people import approvers, employment_by_date, people_lists, people_r
 _MENTION: Final = re.compile(r"<@(?P<id>[uw][a-z0-9]+)")
 # What begins the part of "move my leave in december to january" that the form asks for.
 _NEW_DAYS: Final = re.compile(
-    r"(?:^|[ ,]+)(?:to|until|till|by|so|back|instead|um|auf|bis|nach|wieder|statt)\b.*"
+    r"(?:^|[ ,]+)(?:to|until|till|by|so|back|instead|um|auf|bis|nach|wieder|statt"
+    r"|au|à|jusqu\w*|vers|al?|hasta|para)\b.*"
 )
+# Before the days of the leave: "cancel my leave from 3 august".
+_OF: Final = re.compile(r"^(?:from|of|vom|von|du|de|del)\s(?:the\s)?")
 _MAX_HOLIDAYS: Final = 20
 _NEXT_HOLIDAYS: Final = 3
 _MAX_MATCHES: Final = 100
@@ -191,7 +194,7 @@ async def _change(interaction: Interaction, question: Question, by: Caller) -> b
         _own_to_change, question.when, by=by, now=interaction.now
     )
     if question.name == "cancel":
-        message = answers.own_leave_to_cancel(own, people_answers.not_found(is_found))
+        message = answers.own_leave_to_cancel(own, people_answers.to_cancel(is_found, unread))
     elif interaction.message is None and is_found and len(own.page.items) == 1:
         await request_form.open_edit_of(interaction, own.page.items[0].id)
         return True
@@ -204,10 +207,10 @@ async def _change(interaction: Interaction, question: Question, by: Caller) -> b
 
 def _own_to_change(
     tx: Transaction, when: str, *, by: Caller, now: datetime
-) -> tuple[OwnLeave, bool, str]:
+) -> tuple[OwnLeave, bool | None, str]:
     """The leave on these days, whether there is any, and the words that were not read.
 
-    All upcoming leave if there is none, or no days were named.
+    All upcoming leave if there is none, or no days were named; None if these were not understood.
     """
     config = organisation_config.of_organisation(tx, by.organisation_id)
     reader = people_rows.get(tx, str(by.user_id), by=by)
@@ -221,9 +224,11 @@ def _own_to_change(
     if days is not None:
         unread = ""
     elif of_leave:
-        days = typed_leave.period_in(of_leave, context)
+        days = typed_leave.period_in(of_leave, context) or typed_leave.period_in(
+            _OF.sub("", of_leave), context
+        )
     if days is None:
-        return own, not of_leave, when if of_leave else unread
+        return own, None if of_leave else True, when if of_leave else unread
     page = _own_between(tx, config, days, by=by).page
     ids = {request.id for request in own.page.items}
     items = [request for request in page.items if request.id in ids]

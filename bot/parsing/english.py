@@ -15,6 +15,14 @@ _LEAVING: Final = (
 )
 
 
+_A: Final = (
+    "(?:an? |the |some |my )?(?:(?:really |very )?(?:bad|nasty|terrible|awful|horrible|heavy"
+    "|slight) )?"
+)
+_ILLNESS: Final = (
+    "(?:cold|fever|migraine|headache|toothache|sore throat|cough|food poisoning|tonsillitis"
+    "|(?:stomach|tummy) (?:bug|ache|flu|pain)|upset stomach|bad back|back ?pain)"
+)
 _OFF: Final = (
     "(?:off|out|away|absent|ooo|on (?:leave|holiday|vacation|pto)|ill|sick)"
     "(?: of (?:the )?office)?(?: work)?"
@@ -23,8 +31,12 @@ _IN: Final = (
     "(?:in|around|here|there|at work|working|available|free|reachable|about)(?: the office)?"
     "(?: (?:today )?work)?"
 )
+_NO_DAY: Final = (
+    "(?!(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|next|last|this|mon|tue|wed|thu|fri)"
+    "\\w*\\s)"
+)
 _LEAVE: Final = (
-    "(?:(?:\\w+ )?leave|(?:\\w+ )?holidays?|vacations?|time off|pto|days? off|requests?|trip"
+    f"(?:(?:{_NO_DAY}\\w+ )?(?:leave|holidays?)|vacations?|time off|pto|days? off|requests?|trip"
     "|booking|absence)"
 )
 _MAY: Final = (
@@ -32,16 +44,19 @@ _MAY: Final = (
     "|i wanna |let me |help me |how (?:do|can) i |i have to |i must |(?:need|want) to )?"
 )
 _CHANGE: Final = (
-    "(?:move|shift|reschedule|change|postpone|delay|edit|extend|lengthen|prolong|shorten|reduce"
-    "|cut short|push back|bring forward|add a day to|amend|update)"
+    "(?:mov(?:e|ing)|push(?:ing)?|shift(?:ing)?|reschedul(?:e|ing)|chang(?:e|ing)|postpon(?:e|ing)|delay(?:ing)?"
+    "|edit|extend(?:ing)?|lengthen|prolong|shorten(?:ing)?|reduc(?:e|ing)|cut short|push back"
+    "|bring forward|add a day to|amend|update)"
 )
-_CANCEL: Final = "(?:cancel|withdraw|delete|drop|remove|call off|undo|scrap)"
+_CANCEL: Final = "(?:cancel(?:l?ing)?|withdraw(?:ing)?|delete|drop|remove|call off|undo|scrap)"
 # As in ``Phrases.questions``.
 QUESTIONS: Final[tuple[tuple[QuestionName, str], ...]] = (
     (
         "holidays",
-        r"(?:(?:when(?:'s| is| are)|what(?:'s| is| are)|which(?: is| are)?|show(?: me)?) )?"
-        r"(?:(?:the|our|my) )?(?:next|upcoming|coming) (?:public |bank )?holidays?",
+        r"(?:(?:when(?:'s| is| are| (?:do|will) (?:we|i) (?:have|get))|what(?:'s| is| are)"
+        r"|which(?: is| are)?"
+        r"|show(?: me)?) )?(?:(?:the|our|my|a) )?(?:next|upcoming|coming) (?:public "
+        r"|bank )?holidays?",
     ),
     (
         "holidays",
@@ -205,6 +220,11 @@ def english() -> Words:
         courtesies=(
             *("hi there", "hello there", "(?:is there )?any chance", "i (?:could|may|can)"),
             *("i (?:won't|will not) be (?:in|here|there|around|available|working)", "gonna"),
+            "(?:i )?(?:won't|will not|can't|cannot|can not) (?:come|make it)(?: in)?(?: to "
+            "(?:work|the office))?",
+            "(?:i'm |i am )?not coming(?: in)?(?: to (?:work|the office))?",
+            "(?:i'm |i'll be |i'll )?stay(?:ing)? (?:at home|home|in bed)",
+            *("possible", "calling in", "(?:i'm )?not going to (?:be in|make it|work)"),
             *("(?:i'm )?not (?:in|here|around|available|working|coming in)", "if that's ok(?:ay)?"),
             *("hi", "hello", "hey", "dear hiatus", "hiatus", "good morning", "good afternoon"),
             *("please", "pls", "plz", "thanks", "thank you", "thx", "cheers"),
@@ -226,9 +246,16 @@ def english() -> Words:
             "out of (?:the )?office",
         ),
         rewrites={
+            # A greeting, not a half: "morning, friday off please".
+            r"\A *(?:morning|afternoon|evening)(?= ?,| (?:i|i'd|i'm|can|could|may|please"
+            r"|just)\b)": "",
             r"this (morning|afternoon)": r"today \1",
             r"(?:not (?:feeling )?well|(?:feeling )?sick day|feeling (?:sick|ill))": "ill",
             r"(?:feeling )?(?:a (?:bit|little) )?under the weather": "ill",
+            r"feel(?:ing)? (?:(?:really|so|very|pretty|a bit) )?(?:awful|terrible|rough|dreadful"
+            r"|horrible|bad|rotten|unwell|poorly|sick|ill)": "ill",
+            rf"(?:(?:i've |i have |i )?(?:got|have|having|caught"
+            rf"|down with) )?{_A}{_ILLNESS}": "ill",
             r"(?:paid|annual) (?:time off|vacation)|annual leave days?": "vacation",
             # "am off on friday", without "I".
             r"\A *am(?= (?:off|out|away|sick|ill|unwell|ooo|taking|going|not|having)\b)": "",
@@ -276,6 +303,15 @@ def english() -> Words:
             )
         ),
         week_after_next=("(?:the )?week after next",),
+        errands=(
+            "(?:i(?:'ve| have)?(?: got)? )?(?:an? |my |the )?"
+            "(?:(?:dentist|doctor|gp|hospital|vet|medical|optician|midwife|physio)(?:['’]?s)?"
+            "(?: (?:appointment|visit|check-?up))?|(?:appointment|meeting) (?:at|with) the \\w+"
+            "|appointment|wedding|house move|moving house)",
+            "my (?:child|kid|son|daughter|little one)(?: is|'s|’s) (?:ill|sick|unwell|poorly)",
+        ),
+        past=frozenset(("was", "were", "been", "had")),
+        ahead=("won't", "will", "can't", "cannot", "can not", "i'll", "going to"),
         holiday_names={
             **dict.fromkeys(("christmas eve", "xmas eve"), "24 december"),
             **dict.fromkeys(("christmas", "christmas day", "xmas", "xmas day"), "25 december"),

@@ -120,9 +120,12 @@ def french() -> Words:
         leave_words=frozenset(("congé", "congés", "vacances", "cp", "payé", "payés", "annuels")),
         type_words={
             **dict.fromkeys(("congé", "congés", "vacances", "cp"), MAIN),
-            **dict.fromkeys(("malade", "maladie", "arrêt", "grippe", "souffrant"), "sick"),
+            **dict.fromkeys(
+                ("malade", "maladie", "arrêt", "grippe", "souffrant", "migraine", "fièvre"), "sick"
+            ),
             **dict.fromkeys(("souffrante", "gastro"), "sick"),
             "sans-solde": "unpaid",
+            "rtt": "rtt",
             **dict.fromkeys(("maternité", "paternité", "parental"), "parental"),
             **dict.fromkeys(("deuil", "décès", "obsèques", "enterrement"), "compassionate"),
         },
@@ -136,7 +139,14 @@ def french() -> Words:
                 "bien à vous",
                 "cordialement",
             ),
-            *("cdt", "bonne soirée", "si possible", "si c'est possible", "ok pour vous"),
+            *(
+                "cdt",
+                "bonne soirée",
+                "si possible",
+                "(?:serait-ce |c'est )?possible",
+                "si c'est possible",
+                "ok pour vous",
+            ),
             *("puis-je", "pourrais-je", "(?:est-ce que )?je (?:peux|pourrais)", "peut-on"),
             "(?:(?:pourriez|pouvez)-vous|(?:peux|pourrais)-tu)(?: m'| me)?",
             "(?:pose|posez)-moi",
@@ -158,6 +168,7 @@ def french() -> Words:
             # "l'après-midi d'aujourd'hui", "j'étais"; "jour de l'an" is a name.
             r"[djmnsct]'(\S+)": r"\1",
             r"l'(apr[èe]s\S*|aprem|absence|arr[êe]t|autre)": r"\1",
+            r"(?:je )?(?:ne )?me sens (?:très |plutôt )?(?:mal|pas (?:très )?bien)": "malade",
             r"ce matin": "aujourd'hui matin",
             r"cet? (apr[èe]s[- ]midi|apr[èe]m)": r"aujourd'hui \1",
             r"[àa] la mer": "",
@@ -189,6 +200,14 @@ def french() -> Words:
             "(?:jusqu'à )?(?:la )?fin de (?:la|cette) semaine",
         ),
         week_after_next=("(?:la )?semaine d'après la prochaine",),
+        errands=(
+            "(?:j['’]ai )?(?:une? |mon |le )?(?:(?:rdv|rendez-vous)(?: (?:chez|avec) (?:(?:le|la"
+            "|mon|ma) )?\\w+"
+            "| (?:médical|médecin|dentiste))?|dentiste|médecin|déménagement|mariage)",
+            "(?:mon|ma) (?:enfant|fils|fille) est malade",
+        ),
+        past=frozenset(("étais", "était", "été")),
+        ahead=("viendrai", "serai", "vais", "travaillerai", "pourrai", "ne peux"),
         week_after=("en huit",),
         periods=(
             ("month", rf"(?:tout(?: le mois)?|le mois entier|l'ensemble du mois) {_OF}{{month}}"),
@@ -196,7 +215,10 @@ def french() -> Words:
             ("last_week", rf"(?:la )?dernière semaine (?:du mois )?{_OF}{{month}}"),
         ),
         asked_periods=(
-            ("month", r"(?:(?:en|pour|au mois de|au mois d'|courant|pendant) ?)?{month}"),
+            (
+                "month",
+                r"(?:(?:en|pour|[ad]u mois de|[ad]u mois d'|courant|pendant|de|d') ?)?{month}",
+            ),
             ("this_month", r"(?:pour )?ce mois(?:-ci)?"),
             ("next_month", r"(?:le )?mois prochain"),
             ("christmas", r"(?:à|pour|pendant|vers) noël|(?:pendant|pour) les fêtes"),
@@ -260,9 +282,17 @@ PHRASES: Final = Phrases(
         ("balance", r"(?:est-ce qu'il )?me reste(?:-t-il)? (?:encore |assez )*(?:de|des|d').*"),
         ("balance", rf"(?:congés|jours)(?: \S+)? restants{_IN_YEAR}"),
         (
+            "balance",
+            r"combien (?=.*\b(?:ai-je|j'ai|mes|mon)\b).*\b(?:pris|posée?s?|utilisée?s?)\b.*",
+        ),
+        (
             "out",
             rf"(?:qui|y a-t-il quelqu'un qui|est-ce que quelqu'un) (?:est|sera|sont|seront)"
             rf"(?P<before> .*?)?? (?:d')?{_OFF}(?P<rest> .*)?",
+        ),
+        (
+            "out",
+            rf"qui (?:est|sera|vient|travaille)(?P<before> .*?)?? (?:{_IN})(?P<rest> .*)?",
         ),
         (
             "out",
@@ -282,6 +312,12 @@ PHRASES: Final = Phrases(
         ),
         ("mine", rf"quand (?:sont|est|est-ce que je pars)(?: mes| mon)? (?:en )?{_LEAVE}(?: .*)?"),
         ("mine", rf"(?:ai-je|est-ce que j'ai) (?:.* )?(?:posé|{_LEAVE})(?: .*)?"),
+        (
+            "mine",
+            r"(?:est-ce que )?(?:ma|mes|mon) (?:demandes?|congés?|vacances)(?: .*)? (?:est|sont"
+            r"|a|ont)"
+            r"(?:-elles?|-ils?)? (?:.* )?(?:été )?(?:approuvé|validé|accepté|refusé)e?s?(?: .*)?",
+        ),
         ("cancel", r"annule[rz]?(?: .*)?"),
     ),
     greetings=(
@@ -347,14 +383,18 @@ PHRASES: Final = Phrases(
         ("approvers", r"qui (?:est|sont) (?:mon|mes) (?:approbateurs?|valideurs?)"),
         (
             "change",
-            rf"{_MAY}(?:déplacer|modifier|changer|décaler|prolonger|raccourcir|avancer) {_MINE}"
-            "{when}",
+            rf"{_MAY}(?:(?:déplace|modifie|change|décale|prolonge|avance|reporte)[rz]?"
+            rf"|raccourci(?:r|s|ssez)) {_MINE}{{when}}",
         ),
-        ("cancel", rf"{_MAY}(?:annuler|supprimer|retirer) {_MINE}{{when}}"),
+        ("cancel", rf"{_MAY}(?:annule|supprime|retire)[rz]? {_MINE}{{when}}"),
         (
             "person_back",
             rf"quand (?:est-ce que )?{_NAME} (?:revient|rentre|reviendra|rentrera|est de retour"
             r"|sera de retour){when}",
+        ),
+        (
+            "person_back",
+            rf"{_NAME} (?:revient|rentre|reviendra|rentrera|(?:est|sera) de retour) quand",
         ),
         ("person_back", rf"quand (?:revient|rentre|reviendra|rentrera) {_NAME}"),
         ("person_back", rf"jusqu'à quand {_NAME} est(?:-il|-elle)? {_OFF}"),
@@ -366,7 +406,8 @@ PHRASES: Final = Phrases(
             "person_in",
             rf"{_NAME} (?:est|sera)(?:-t)?-(?:il|elle) {{before}}(?:{_OFF}|{_IN}){{when}}",
         ),
-        ("person_in", rf"est-ce que {_NAME} (?:travaille|vient){{when}}"),
+        ("person_in", rf"¿{_NAME} (?:est|sera) {{before}}(?:{_OFF}|{_IN}){{when}}"),
+        ("person_in", rf"(?:est-ce que |¿){_NAME} (?:travaille|vient){{when}}"),
     ),
     in_english={
         **dict.fromkeys(("demande", "demander"), "request"),

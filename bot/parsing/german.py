@@ -29,11 +29,11 @@ _DARF: Final = (
     "|muss|würde|kann) |wie kann ich |kannst du )?"
 )
 _VERSCHIEBEN: Final = (
-    "(?:verschieben?|verschiebe|ändern?|ändere|verlängern?|verlängere|verkürzen?|verkürze|kürzen?"
-    "|anpassen|verlegen?|vorziehen|umbuchen|bearbeiten?)"
+    "(?:verschieb(?:e|en)?|änder[en]?|ändere|verlänger[en]?|verlängere|verkürz(?:e|en)?|kürz(?:e|en)?"
+    "|anpassen|verleg(?:e|en)?|vorziehen|umbuchen|bearbeite[n]?)"
 )
 _STORNIEREN: Final = (
-    "(?:stornieren?|storniere|absagen|sage?|lösche?n?|zurückziehen|streichen?|zurücknehmen)"
+    "(?:stornier(?:e|en)?|absagen|sage?|lösch(?:e|en)?|zurückziehen|streich(?:e|en)?|zurücknehmen)"
 )
 # As in ``Phrases.questions``.
 QUESTIONS: Final[tuple[tuple[QuestionName, str], ...]] = (
@@ -91,7 +91,10 @@ QUESTIONS: Final[tuple[tuple[QuestionName, str], ...]] = (
     ("person_in", r"hat {who} {before}(?:frei|urlaub){when}"),
     ("person_in", r"arbeitet {who}{when}"),
     ("person_in", r"(?:fehlt|kommt) {who}{when}"),
-    ("person_in", rf"wann (?:ist|hat) {{who}} {_WEG}{{when}}"),
+    (
+        "person_in",
+        rf"wann (?:ist|hat) {{who}} (?:wieder |eigentlich |das nächste mal )*{_WEG}{{when}}",
+    ),
 )
 
 
@@ -199,7 +202,19 @@ def german() -> Words:
             **dict.fromkeys(("ferien", "urlaub", "urlaubstag", "jahresurlaub"), MAIN),
             "erholungsurlaub": MAIN,
             **dict.fromkeys(("krank", "krankheit", "krankmeldung", "krankgeschrieben"), "sick"),
-            **dict.fromkeys(("erkältet", "grippe"), "sick"),
+            **dict.fromkeys(
+                (
+                    "erkältet",
+                    "grippe",
+                    "erkältung",
+                    "migräne",
+                    "fieber",
+                    "kopfschmerzen",
+                    "kopfweh",
+                    "magen-darm",
+                ),
+                "sick",
+            ),
             **dict.fromkeys(("unbezahlt", *_forms("unbezahlt")), "unpaid"),
             **dict.fromkeys(("elternzeit", "mutterschutz"), "parental"),
             **dict.fromkeys(("sonderurlaub", "beerdigung", "trauerfall"), "compassionate"),
@@ -226,12 +241,28 @@ def german() -> Words:
                 "bin ich",
             ),
             *("weg", "abwesend", "urlaub machen", "brauch", "bräuchte", "hab", "nehm", "möcht"),
-            "ganze",
+            "danach (?:bin ich )?(?:wieder (?:da|zurück|im büro)|zurück)",
+            *(
+                "ganze",
+                "möglich",
+                "raus",
+                r"einschl\.?",
+                r"inkl\.?",
+                "ins büro",
+                "(?:die |zur )?arbeit",
+            ),
         ),
         rewrites={
             r"diesen (vormittag|nachmittag)": r"heute \1",
             r"zwischen den jahren": "27. dezember - 31. dezember",
             r"am heutigen tag": "heute",
+            r"(?:mir )?(?:geht'?s )?(?:mir )?nicht (?:so |sehr |besonders )?(?:gut|wohl)": "krank",
+            r"(?:mir )?geht'?s (?:mir )?schlecht": "krank",
+            r"(?:ich )?fühle? mich((?: [^\s,]+){0,2}?) (?:schlecht|krank|elend)": r"\1 krank",
+            # "Ich komme heute nicht", "kann morgen nicht arbeiten": the days stay.
+            r"(?:ich )?(?:komme?|kann|arbeite|bin|werde)((?: [^\s,]+){0,4}?) nicht"
+            r"(?: (?:kommen|arbeiten|da|hier|im büro|zur arbeit|ins büro|sein|da sein))*": r"\1",
+            r"(?:ich )?(?:bleibe?|bleib)((?: [^\s,]+){0,4}?) (?:zu ?hause|daheim|im bett)": r"\1",
             r"zwischen (\S.*?) und": r"\1 -",
             # "ab Mittwoch Mittag bis Freitag", "ich gehe am Freitag mittags".
             r"(ab|von|vom|seit)((?: (?!bis\b)\S+){1,5}?)(?: um)? mittags?": r"\1\2 nachmittag",
@@ -267,6 +298,16 @@ def german() -> Words:
             + ("freien", "tragen", "letter")
         ),
         week_after_next=("(?:die )?übernächste woche", "in der übernächsten woche"),
+        errands=(
+            "(?:(?:ich )?hab(?:e)? )?(?:(?:ein|mein)e?n? |nen )?(?:(?:\\w*arzt|\\w*ärztin)"
+            "(?:termin|besuch)?"
+            "|arbeitsamt|termin(?: (?:beim|bei der|bei|im) \\w+)?|umzug|hochzeit|handwerker"
+            "(?:termin)?"
+            "|behörden(?:gang|termin)|\\w*prüfung)",
+            "(?:mein|unser)e? (?:kind|kleiner?|sohn|tochter)(?: ist)? krank",
+        ),
+        past=frozenset(("war", "waren", "gewesen", "hatte")),
+        ahead=(r"komme?\b.*\bnicht", r"kann\b.*\bnicht", "werde"),
         holiday_names={
             **dict.fromkeys(("heiligabend", "heilig abend", "heiligen abend"), "24 december"),
             **dict.fromkeys(("weihnachten", "weihnachtstag"), "25 december"),

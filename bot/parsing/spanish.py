@@ -28,7 +28,7 @@ _OFF: Final = (
     r"(?:fuera(?: de la oficina)?|ausentes?|libres?|enferm[oa]s?|indispuest[oa]s?"
     r"|de (?:vacaciones|baja|permiso|libre|viaje|descanso)|en (?:remoto|casa)|teletrabajando)"
 )
-_LEAVE: Final = r"(?:vacaciones|ausencias?|permisos?|bajas?|días(?: (?:libres?|de vacaciones))?)"
+_LEAVE: Final = r"(?:vacaciones|ausencias?|permisos?|bajas?|días?(?: (?:libres?|de vacaciones))?)"
 
 
 def _genders(*stems: str) -> tuple[str, ...]:
@@ -139,7 +139,7 @@ def spanish() -> Words:
             **dict.fromkeys(
                 ("mal", "malo", "mala", "indispuesto", "indispuesta", "resfriado"), "sick"
             ),
-            **dict.fromkeys(("resfriada", "fiebre"), "sick"),
+            **dict.fromkeys(("resfriada", "fiebre", "migraña", "jaqueca"), "sick"),
             "sin-sueldo": "unpaid",
             **dict.fromkeys(("maternidad", "paternidad", "parental"), "parental"),
             **dict.fromkeys(("duelo", "fallecimiento", "entierro", "funeral"), "compassionate"),
@@ -148,7 +148,14 @@ def spanish() -> Words:
             *("hola", "buenas", "buenos días", "buen día", "buenas (?:tardes|noches)", "oye"),
             *("por favor", "porfa(?:vor)?", "gracias", "muchas gracias", "mil gracias"),
             *("(?:muchas )?gracias (?:de antemano|por todo)", "(?:un )?saludos?", "un abrazo"),
-            *("si es posible", "si se puede", "si puede ser", "si no hay problema", "vale"),
+            *(
+                "posible",
+                "si es posible",
+                "si se puede",
+                "si puede ser",
+                "si no hay problema",
+                "vale",
+            ),
             *("(?:me |nos )?(?:gustaría|encantaría)", "quisiera", "querría", "quería"),
             *("(?:me )?(?:puedo|podría|podemos)", "(?:es|sería) posible", "se puede"),
             "(?:voy|vamos) a (?:estar|tomar|tomarme|coger|cogerme|pedir)?",
@@ -162,6 +169,7 @@ def spanish() -> Words:
         ),
         rewrites={
             r"n\.?º": "nº",
+            r"no +(?:me (?:encuentro|siento) )?(?:muy |nada )?bien": "mal",
             r"esta ma[ñn]ana": "hoy por la mañana",
             r"esta tarde": "hoy por la tarde",
             # "la mañana del lunes" is no tomorrow.
@@ -205,7 +213,7 @@ def spanish() -> Words:
             ("last_week", r"(?:(?:en |durante )?la )?última semana de {month}"),
         ),
         asked_periods=(
-            ("month", r"(?:(?:en|durante|para) (?:el mes de )?)?{month}"),
+            ("month", r"(?:(?:en|durante|para|del?) (?:el )?(?:mes de )?)?{month}"),
             ("this_month", r"(?:en |durante )?este mes"),
             ("next_month", r"(?:en |durante )?(?:el )?(?:próximo mes|mes que viene|mes próximo)"),
             ("christmas", r"(?:en|por|durante) (?:las )?navidad(?:es)?"),
@@ -223,6 +231,13 @@ def spanish() -> Words:
             "(?:la )?semana (?:siguiente|después) (?:a|de) la próxima",
             "(?:la )?semana que viene no,? la (?:otra|siguiente)",
         ),
+        errands=(
+            "(?:tengo )?(?:una? |el |la )?(?:cita(?: (?:con|en) (?:el|la) \\w+| médica)?|médico"
+            "|dentista|mudanza|boda)",
+            "mi (?:hij[oa]|niñ[oa]|peque) está (?:enferm[oa]|mal[oa]?)",
+        ),
+        past=frozenset(("estaba", "estuve", "estado")),
+        ahead=("no (?:puedo|podré|iré|vendré|voy)", "estaré", "faltaré", "voy a"),
         holiday_names={
             "nochebuena": "24 december",
             **dict.fromkeys(("navidad", "navidades", "día de navidad"), "25 december"),
@@ -272,6 +287,11 @@ PHRASES: Final = Phrases(
             "balance",
             rf"(?:me|nos) quedan? (?:aún |todavía )?(?:\S+ )?(?:días|vacaciones)\b.*?{_IN_YEAR}",
         ),
+        (
+            "balance",
+            r"cuánt[oa]s? (?=.*\b(?:he|mis|me)\b).*\b(?:usad|gastad|cogid|disfrutad"
+            r"|aprobad)[oa]s\b.*",
+        ),
         ("balance", rf"(?:días|vacaciones) (?:restantes|disponibles|que me quedan){_IN_YEAR}"),
         (
             "out",
@@ -287,6 +307,11 @@ PHRASES: Final = Phrases(
             "out",
             r"quién(?:es)? (?:falta|faltan|faltará|faltarán|libra|libran|teletrabaja|teletrabajan)"
             r"(?P<rest> .*)?",
+        ),
+        (
+            "out",
+            r"quién(?:es)? (?:está|estará|están|estarán|viene|vienen|trabaja|trabajan)"
+            rf"(?P<before> .*?)?? {_IN}(?P<rest> .*)?",
         ),
         ("out", r"quién(?:es)? (?:tiene|tienen) (?:vacaciones|libre|fiesta)(?P<rest> .*)?"),
         (
@@ -304,6 +329,12 @@ PHRASES: Final = Phrases(
             "mine",
             rf"cuándo (?:estoy|estaré|tengo|tendré|son|es|me voy|me toca|cojo|empiezan)(?: .*)?"
             rf" ?\b(?:{_OFF}|{_LEAVE})(?: .*)?",
+        ),
+        (
+            "mine",
+            r"(?:está|están|ha sido|han sido|me han|han) (?:ya )?(?:aprobad|aceptad"
+            r"|rechazad)[oa]s? (?:ya )?"
+            r"mis? (?:vacaciones|solicitud(?:es)?|permisos?|ausencias?)(?: .*)?",
         ),
         ("mine", r"qué (?:\S+ )?tengo (?:reservad|pedid|solicitad)[oa]s?(?: .*)?"),
         (
@@ -369,10 +400,14 @@ PHRASES: Final = Phrases(
         ("approvers", rf"quién(?:es)? (?:aprueban?|deciden?(?: sobre)?|autorizan?) {_MINE}"),
         (
             "change",
-            rf"{_MAY}(?:cambiar?|mover|modificar|editar|alargar|ampliar|acortar|aplazar|adelantar)"
+            rf"{_MAY}(?:cambiar?|mover|mueve|modificar?|editar?|alargar?|ampliar|amplía|acortar?|aplazar?"
+            rf"|adelantar?|retrasar?|pasar?)"
             rf" {_MINE}{{when}}",
         ),
-        ("cancel", rf"{_MAY}(?:cancelar?|anular?|borrar|eliminar|retirar) {_MINE}{{when}}"),
+        (
+            "cancel",
+            rf"{_MAY}(?:cancelar?|anular?|borrar?|eliminar?|retirar?|quitar?) {_MINE}{{when}}",
+        ),
         (
             "person_back",
             r"cuándo (?:vuelve|volverá|regresa|regresará|se reincorpora|está de vuelta) {who}",
@@ -381,8 +416,10 @@ PHRASES: Final = Phrases(
             "person_back",
             rf"hasta cuándo (?:está|estará|falta) (?:{_OFF} )?{{who}}(?: {_OFF})?",
         ),
-        ("person_in", rf"(?:está|estará|estaba) {{who}} (?:{_OFF}|{_IN}){{when}}"),
+        ("person_in", rf"(?:está|estará|estaba) {{who}} {{before}}(?:{_OFF}|{_IN}){{when}}"),
         ("person_in", rf"(?:está|estará|estaba) (?:{_OFF}|{_IN}) {{who}}"),
+        ("person_in", rf"¿{{who}} (?:está|estará) {{before}}(?:{_OFF}|{_IN}){{when}}"),
+        ("person_in", r"¿{who} (?:viene|vendrá|trabaja|trabajará|falta|libra){when}"),
         ("person_in", r"tiene {who} (?:vacaciones|libre|el día libre){when}"),
         ("person_in", r"(?:está|estará|viene|vendrá|trabaja|falta|libra) {who}{when}"),
         ("person_in", rf"cuándo (?:está|estará|libra) {{who}}(?: {_OFF})?{{when}}"),

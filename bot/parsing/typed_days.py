@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from typing import Final
 
-from bot.parsing import typed_ranges
+from bot.parsing import typed_dates, typed_ranges
 from bot.parsing.typed_dates import in_order, is_monthless
 from bot.parsing.typed_ranges import Context, Span, day_with_halves, range_with_halves
 from bot.parsing.typed_terms import Day, Problem, Term, Unclear, Word, WordKind
@@ -53,14 +53,21 @@ def span_of(
     weekdays: frozenset[int],
     *,
     prefers_past: bool = False,
+    ends_ahead: bool = False,
 ) -> Span:
     """The leave that the terms mean, relative to ``today``. Raises Unclear if it is ambiguous.
 
     If only a half is ambiguous, it is in the span's ``problems``. ``weekdays`` are the person's
     working days. ``prefers_past``: days without a year are the latest such days, if near enough.
+    ``ends_ahead``: leave of which only the end is named has begun today.
     """
     ordered = [in_order(term, is_month_first) if isinstance(term, Day) else term for term in terms]
-    context = Context(today=today, weekdays=weekdays, prefers_past=prefers_past)
+    context = Context(
+        today=today,
+        weekdays=weekdays,
+        prefers_past=prefers_past,
+        ends_ahead=ends_ahead,
+    )
     try:
         dated = typed_ranges.anchored(ordered, context)
         back = typed_ranges.split(dated)
@@ -133,7 +140,7 @@ def _with_months(parts: Sequence[Sequence[Term]]) -> list[list[Term]]:
 
 
 def _span_of(grouped: _GroupedTerms, context: Context, is_month_first: bool | None) -> Span:
-    grouped = _in_named_week(grouped)
+    grouped = _in_dated_week(_in_named_week(grouped), context)
     weeks = grouped.words("week", "numbered_week")
     if _is_list(grouped):
         return _of_list(grouped, context)
@@ -153,6 +160,10 @@ def _span_of(grouped: _GroupedTerms, context: Context, is_month_first: bool | No
         return range_with_halves(*week, None, grouped.halves)
     if not grouped.days:
         return _without_day(grouped)
+    if context.ends_ahead and _is_until(grouped):
+        last = typed_dates.resolved(grouped.days[0], context.today, context.today)
+        if last > context.today:
+            return range_with_halves(context.today, last, None, grouped.halves)
     _check_places(grouped)
     if grouped.words("week_of"):
         return range_with_halves(*_week_of(grouped, context), None, grouped.halves)
@@ -181,6 +192,32 @@ def _in_named_week(grouped: _GroupedTerms) -> _GroupedTerms:
             replace(term, which_week=which_week) if isinstance(term, Day) else term
             for term in grouped.terms
             if term is not weeks[0]
+        ]
+    )
+
+
+def _in_dated_week(grouped: _GroupedTerms, context: Context) -> _GroupedTerms:
+    """Weekdays beside the week of a date are dates of it: "the week of 15 june, mon to wed"."""
+    weeks, days = grouped.words("week_of"), grouped.days
+    others = [
+        day
+        for day in days
+        if day.weekday is not None and day.number is None and day.which_week is None
+    ]
+    anchors = [day for day in days if day.year is not None and day not in others]
+    if len(weeks) != 1 or not others or len(anchors) != 1 or len(days) != 1 + len(others):
+        return grouped
+    monday = typed_dates.monday(typed_dates.resolved(anchors[0], context.today, context.today))
+
+    def dated(day: Day) -> Day:
+        found = monday + timedelta(days=day.weekday or 0)
+        return Day(typed=day.typed, number=found.day, month=found.month, year=found.year)
+
+    return _GroupedTerms(
+        terms=[
+            dated(term) if isinstance(term, Day) else term
+            for term in grouped.terms
+            if term is not weeks[0] and term is not anchors[0]
         ]
     )
 
@@ -261,6 +298,15 @@ def _from_one_day(grouped: _GroupedTerms, context: Context) -> Span:
     if starting := grouped.words("starting"):
         raise Unclear("which_last_day", f"{starting[0].typed} {day.typed}")
     return day_with_halves(first, grouped.halves)
+
+
+def _is_until(grouped: _GroupedTerms) -> bool:
+    """Whether it only says until when: "sick until wednesday"."""
+    if len(grouped.days) != 1 or typed_ranges.is_bare(grouped.days[0]) or grouped.lengths:
+        return False
+    joiners = [word.kind for word in grouped.before(0) if word.kind != "half"]
+    others = [word for word in grouped.terms if isinstance(word, Word) and word.kind != "half"]
+    return joiners == ["to"] and len(others) == 1 and grouped.before(0)[-1].kind == "to"
 
 
 def _is_distance(grouped: _GroupedTerms) -> bool:

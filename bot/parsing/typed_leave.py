@@ -157,6 +157,8 @@ def parse(typed: str, context: ParsingContext) -> ParsedLeave:
         name = re.escape(context.other_person)
         typed = re.sub(rf"(?<!\w){name}(?:['’]s)?(?!\w)", "", typed, count=1, flags=re.IGNORECASE)
     typed, note = split(typed, context.language, type_names, reduced)
+    if note is None:
+        typed, note = _without_errand(typed, context.language, type_names, reduced)
     folded = typed_names.plain(typed)
     text, corrected = spelling.corrected(
         folded[: typed_phrases.MAX_LENGTH], context.language, type_names, context.names
@@ -198,12 +200,13 @@ def parse(typed: str, context: ParsingContext) -> ParsedLeave:
         span, *further = _spans(
             terms,
             context,
-            prefers_past=any(
+            is_recorded=any(
                 leave_type.id == leave_type_id
                 and leave_type.is_away
                 and not leave_type.requires_approval
                 for leave_type in leave_types
             ),
+            folded=folded,
         )
     except Unclear as unclear:
         problems.append(unclear.problem)
@@ -232,12 +235,26 @@ def parse(typed: str, context: ParsingContext) -> ParsedLeave:
     )
 
 
-def _spans(terms: Sequence[Term], context: ParsingContext, *, prefers_past: bool) -> list[Span]:
-    """The only period, or several if they are understood. Raises Unclear."""
+def _spans(
+    terms: Sequence[Term], context: ParsingContext, *, is_recorded: bool, folded: str
+) -> list[Span]:
+    """The only period, or several if they are understood. Raises Unclear.
+
+    Leave that ``is_recorded`` without approval has begun, unless the text says otherwise.
+    """
+    prefers_past = is_recorded and not _ahead(context.language).search(folded)
+    is_over = not words_of(context.language).past.isdisjoint(folded.split())
     today, is_month_first, weekdays = context.today, context.is_month_first, context.weekdays
     try:
         return [
-            typed_days.span_of(terms, today, is_month_first, weekdays, prefers_past=prefers_past)
+            typed_days.span_of(
+                terms,
+                today,
+                is_month_first,
+                weekdays,
+                prefers_past=prefers_past,
+                ends_ahead=is_recorded and not is_over,
+            )
         ]
     except Unclear as unclear:
         if unclear.problem.kind != "several_days" or not context.takes_several or prefers_past:
@@ -247,6 +264,11 @@ def _spans(terms: Sequence[Term], context: ParsingContext, *, prefers_past: bool
         except Unclear:
             # The text as a whole is named, and not a part of it.
             raise unclear from None
+
+
+@lru_cache
+def _ahead(language: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<!\w)(?:{any_of(words_of(language).ahead)})(?!\w)")
 
 
 def _are_kept(
@@ -312,9 +334,44 @@ def split(
         if len(reason) > typed_phrases.MAX_LENGTH:
             continue
         reason = _thanks(language).sub("", reason).strip(_AROUND)
-        if _is_reason(reduced(typed_phrases.without_symbols(plain(reason))), language, types):
+        text = reduced(typed_phrases.without_symbols(plain(reason)))
+        # "Sick because of flu" names the type twice; "sick, a bad cold" says more.
+        before = plain(typed[: place.start()]) if " " in reason else ""
+        named = _types_in(before, language, types)
+        if _is_reason(text, language, types, named):
             return typed[: place.start()].rstrip(), unescaped(reason)
     return typed, None
+
+
+def _without_errand(
+    typed: str, language: str, types: TypeNames, reduced: Callable[[str], str]
+) -> tuple[str, str | None]:
+    """The text without the errand at its start or end, and the errand as its reason.
+
+    An errand that names a leave type leaves its name: "my son is ill, home today".
+    """
+    match = _errand(language).search(typed)
+    if match is None:
+        return typed, None
+    rest = " ".join(filter(None, (typed[: match.start("errand")], typed[match.end("errand") :])))
+    if not typed_terms.terms_of(reduced(plain(rest)), language)[0]:
+        return typed, None
+    words = words_of(language)
+    named = [
+        word
+        for word in plain(match["errand"]).split()
+        if word in words.type_words or types.mentions_of([word], words.fillers)[0]
+    ]
+    return " ".join((*named, rest.lstrip(_AROUND))), unescaped(match["errand"])
+
+
+@lru_cache
+def _errand(language: str) -> re.Pattern[str]:
+    words = words_of(language)
+    errands, courtesies = any_of(words.errands), any_of(words.courtesies)
+    return re.compile(
+        rf"\A(?:(?:{courtesies})[\s,.!]+)*+(?P<errand>{errands})(?=[\s,;:.])", re.IGNORECASE
+    )
 
 
 def unescaped(typed: str) -> str:
@@ -332,18 +389,30 @@ def _thanks(language: str) -> re.Pattern[str]:
 def _begins(language: str) -> re.Pattern[str]:
     reasons = any_of(words_of(language).reasons)
     return re.compile(
-        rf"[,;(]\s*(?:(?:{reasons})\s)?|:\s|\s[-–—]+\s|\s(?:{reasons})\s", re.IGNORECASE
+        rf"[,;(]\s*(?:(?:{reasons})\s)?|[:?!]\s|(?<=[^\W\d][^\W\d])\.\s|\s[-–—]+\s|\s(?:{reasons})\s",
+        re.IGNORECASE,
     )
 
 
-def _is_reason(text: str, language: str, types: TypeNames) -> bool:
+def _types_in(text: str, language: str, types: TypeNames) -> set[str]:
+    """The codes of the leave types that the words of the plain text name."""
+    words = words_of(language)
+    typed = re.findall(r"[\w'-]+", text)
+    mentions, _ = types.mentions_of(typed, words.fillers)
+    codes = {leave_type.code for mention in mentions for leave_type in mention.matches}
+    return codes | {words.type_words[word] for word in typed if word in words.type_words}
+
+
+def _is_reason(text: str, language: str, types: TypeNames, named: Collection[str]) -> bool:
+    """``named`` are the leave types before it, which it may name again: "sick, bad cold"."""
     words = words_of(language)
     without_types, phrases = types.phrases_of(text)
     terms, groups = typed_terms.terms_of(without_types, language)
     others = [word for group in groups for word in group.words]
     if phrases or not all(map(_is_harmless, terms)) or types.mentions_of(others, words.fillers)[0]:
         return False
-    if any(word in words.type_words or may_move(word, language) for word in others):
+    others_named = {words.type_words[word] for word in others if word in words.type_words}
+    if others_named.difference(named) or any(may_move(word, language) for word in others):
         return False
     return any(letter.isalpha() for word in others for letter in word)
 

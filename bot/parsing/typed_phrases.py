@@ -75,6 +75,16 @@ _PHRASES: Final[tuple[tuple[CommandName, str], ...]] = (
         "balance",
         rf"{_SHOW}how (?:many|much) .*\b(?:left|remaining|remain|have|got)\b{_STILL}(?P<rest> .*)?",
     ),
+    (
+        "balance",
+        rf"{_SHOW}how (?:many|much) (?=.*\b(?:i|i've|my|me)\b).*"
+        r"\b(?:approved|taken|used|booked|pending|spent)\b.*",
+    ),
+    (
+        "balance",
+        r"wie ?viele? (?=.*\b(?:ich|mein\w*|mir|mich)\b).*\b(?:genehmigt|genommen|verbraucht"
+        r"|gebucht)\b.*",
+    ),
     ("balance", rf"(?:days|{_LEAVE}) (?:left|remaining){_IN_YEAR}"),
     ("balance", rf"{_SHOW}{_MY}(?:urlaubskonto|konto|kontostand)(?P<rest> .*)?"),
     # "Resturlaub am Freitag" is leave.
@@ -100,6 +110,17 @@ _PHRASES: Final[tuple[tuple[CommandName, str], ...]] = (
         r"(?P<rest> .*)?",
     ),
     ("out", r"who(?:'s| has| is taking|'s taking)(?P<rest> .+) off"),
+    # Who is in is told by who is off.
+    (
+        "out",
+        r"who(?:'s| is| are| will be|'ll be) (?:in|around|here|there|working|at work)"
+        r"(?: the office)?(?P<rest> .*)?",
+    ),
+    (
+        "out",
+        r"wer (?:alles )?(?:ist|sind|kommt|arbeitet)(?P<before> .*?)?? (?:da|hier|im büro|im haus)"
+        r"(?P<rest> .*)?",
+    ),
     ("out", r"who (?:isn't|is not|won't be) (?:in|here|around|working)(?P<rest> .*)?"),
     (
         "out",
@@ -118,13 +139,18 @@ _PHRASES: Final[tuple[tuple[CommandName, str], ...]] = (
     ),
     (
         "mine",
-        r"(?:hat|haben|wurde|wurden|ist|wann wird) (?:.* )?mein(?:e|en)? (?:antrag|anträge|urlaub)"
+        r"(?:hat|habt|haben|wurde|wurden|ist|wann wird) (?:.* )?mein(?:e|en)? (?:antrag|anträge"
+        r"|urlaub)"
         r"(?: .*)? (?:genehmigt|entschieden|abgelehnt|bewilligt|bestätigt)",
     ),
     ("mine", rf"(?:am|was|will) i (?:be )?(?:.* )?{_OFF}(?: .*)?"),
     ("mine", rf"(?:do|have) i (?:have |got )+(?:.* )?(?:off|booked|{_LEAVE})(?: .*)?"),
     ("mine", rf"when (?:am i|do i have|will i be|have i got) (?:.* )?(?:{_OFF}|{_LEAVE})(?: .*)?"),
-    ("mine", rf"(?:when|is|are|was|were) (?:is |are )?my (?:.* )?(?:{_LEAVE}|requests?)(?: .*)?"),
+    (
+        "mine",
+        rf"(?:when|is|are|was|were|has|have|did|will) (?:is |are )?my (?:.* )?(?:{_LEAVE}"
+        rf"|requests?)(?: .*)?",
+    ),
     ("mine", r"(?:what|anything)(?: have i| do i have)? (?:got )?booked(?: .*)?"),
     ("mine", rf"(?:wann )?(?:bin|war) ich (?:.* )?{_WEG}(?: .*)?"),
     ("mine", r"(?:wann )?(?:hab|habe|hatte) ich (?:.* )?(?:frei|urlaub|gebucht)(?: .*)?"),
@@ -138,6 +164,23 @@ _FURTHER: Final = tuple(
     for spelt in with_and_without_accents(pattern, language)
 )
 _COMPILED: Final = tuple((name, re.compile(pattern)) for name, pattern in (*_PHRASES, *_FURTHER))
+
+
+# Behind a request, because the answer to it says so anyway.
+_WHATS_LEFT: Final = re.compile(
+    r"(?<=\S)(?:[,.;!?]+|\s(?:and|und|et|y)\b)\s*(?:(?:and|und|et|y|also|auch|aussi|también)\s)*"
+    r"(?:(?:i'd like to |i want to )?(?:know|see|tell me|(?:sag|zeig) mir|dites-moi|dime) )?"
+    r"¿?(?:how (?:many|much)|what(?:'s| is| will be| would be)|wie ?viele?|was|combien"
+    r"|cuánt[oa]s?)\s"
+    r"(?:[^.?!]*\s)?(?:left|remain(?:ing|s)?|have|balance|übrig|noch|restants?|reste\S*|quedan?"
+    r"|quedarán?)\b[^.?!]*[\s?.!]*\Z",
+    re.IGNORECASE,
+)
+
+
+def without_whats_left(typed: str) -> str:
+    """The text without the question at its end how many days are left after the request."""
+    return _WHATS_LEFT.sub("", typed[:MAX_LENGTH]) + typed[MAX_LENGTH:]
 
 
 def command_of(typed: str) -> Command | None:

@@ -23,11 +23,12 @@ _NEAR_PAST_DAYS: Final = 92
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Context:
-    """The person's context, as in ``span_of``."""
+    """The person's context, as in ``span_of``; ``ends_ahead``: it has begun and is not over."""
 
     today: date
     weekdays: frozenset[int]
     prefers_past: bool
+    ends_ahead: bool = False
 
 
 def since(day: Day, today: date) -> date:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from typing import Final
 
-from bot.parsing import typed_dates, typed_leave, typed_names, typed_terms
+from bot.parsing import typed_dates, typed_leave, typed_names, typed_phrases, typed_terms
 from bot.parsing.languages import PHRASES, further, with_and_without_accents, words_of
 from bot.parsing.typed_leave import ParsingContext
 from bot.parsing.typed_terms import Day, Problem, Unclear, any_of
@@ -130,6 +130,10 @@ def _day(text: str, context: ParsingContext) -> tuple[Day, str] | None:
         if count < len(words) and words[count - 1].casefold() in fillers:
             continue
         typed = typed_names.plain(" ".join(words[:count])).strip(",;:")
+        # "Samedi dernier" is "dernier samedi".
+        typed = typed_phrases.reduced(
+            typed, context.language, today=context.today, weekdays=context.weekdays, holidays={}
+        )
         terms, others = typed_terms.terms_of(typed, context.language)
         unknown = {word for group in others for word in group.words} - fillers
         # The day ends the words: those after it belong to the reason.

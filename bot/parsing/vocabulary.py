@@ -50,7 +50,10 @@ class Words:
     coming one. ``periods`` are regular expressions of parts of a month, in which ``{month}`` stands
     for the month; ``asked_periods`` are further ones of questions, where nothing is requested.
     ``lookalikes`` are words that a typing error in a word of another meaning would look like, so
-    they are never taken for one: "mourning".
+    they are never taken for one: "mourning". ``errands`` are regular
+    expressions of reasons that may come first: "dentist tomorrow morning". ``past`` words tell that
+    the leave is over, and
+    the regular expressions ``ahead`` that it has not begun: "I won't make it on friday".
     """
 
     months: dict[str, int]
@@ -93,6 +96,9 @@ class Words:
     periods: tuple[tuple[PeriodKind, str], ...] = ()
     asked_periods: tuple[tuple[PeriodKind, str], ...] = ()
     lookalikes: frozenset[str] = frozenset()
+    errands: tuple[str, ...] = ()
+    past: frozenset[str] = frozenset()
+    ahead: tuple[str, ...] = ()
 
 
 CommandName = Literal["help", "balance", "out", "mine", "cancel"]

@@ -144,7 +144,7 @@ def claim_offer(filled: FilledClaim, problems: Sequence[str]) -> Message:
     if filled.half_days is not None and filled.half_days == int(filled.half_days):
         parts.append(words.amount(int(filled.half_days)))
     if filled.reason is not None:
-        parts.append(f"“{layout.cut(filled.reason, layout.MAX_NAME)}”")
+        parts.append(words.quoted(filled.reason))
     line = gettext("I read: {rest}.", rest=", ".join(parts)) if parts else gettext("Which days?")
     text = layout.escaped("\n".join([line, *problems]))
     button = layout.button(

@@ -124,7 +124,7 @@ class Reading:
             halves = ("pm" if begins else None, "am" if ends else None)
             parts.append(words.span(filled.start_date, filled.end_date, *halves))
         if filled.note is not None:
-            parts.append(f"“{layout.cut(filled.note, layout.MAX_NAME)}”")
+            parts.append(words.quoted(filled.note))
         return parts
 
     @property

@@ -1,0 +1,230 @@
+"""What employees type on an ordinary day: errands, illness, greetings, and weeks with weekdays."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+
+from bot.parsing import typed_work
+from bot.parsing.typed_leave import ParsedLeave, ParsingContext
+from bot.parsing.typed_phrases import Command, command_of, without_whats_left
+from bot.parsing.typed_questions import question_of
+from tests.bot.test_typed_leave import dates_of, parsed
+
+# A Monday.
+TODAY = date(2026, 11, 23)
+
+
+def typed(text: str, language: str) -> ParsedLeave:
+    return parsed(text, today=TODAY, language=language, main_type_id="annual")
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "note"),
+    [
+        ("optician tomorrow afternoon", "en", "optician"),
+        (
+            "I've got an appointment with the bank on friday",
+            "en",
+            "I've got an appointment with the bank",
+        ),
+        ("Kinderarzt morgen nachmittag", "de", "Kinderarzt"),
+        ("j'ai rdv chez le notaire vendredi matin", "fr", "rdv chez le notaire"),
+        ("cita con el dentista mañana por la tarde", "es", "cita con el dentista"),
+    ],
+)
+def test_an_errand_at_the_beginning_is_the_reason(text: str, language: str, note: str) -> None:
+    leave = typed(text, language)
+
+    assert (leave.note, leave.problems) == (note, ())
+    assert leave.start_date is not None
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("my daughter is unwell, staying home today", "en"),
+        ("meine tochter ist krank, bleibe heute daheim", "de"),
+        ("mon fils est malade, je ne viendrai pas aujourd'hui", "fr"),
+        ("mi hija está enferma, hoy no voy", "es"),
+    ],
+)
+def test_a_sick_child_is_sick_leave_with_that_reason(text: str, language: str) -> None:
+    leave = typed(text, language)
+
+    assert (leave.leave_type_id, leave.problems) == ("sick", ())
+    assert leave.note == text.partition(",")[0]
+    assert dates_of(leave) == ("2026-11-23", "2026-11-23")
+
+
+@pytest.mark.parametrize("text", ["the dentist", "wedding", "Zahnarzt"])
+def test_an_errand_alone_is_no_leave(text: str) -> None:
+    assert not typed(text, "de").fills_form
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("i have a terrible headache today", "en"),
+        ("feeling rough today", "en"),
+        ("mir geht es heute nicht gut", "de"),
+        ("ich fühle mich heute elend", "de"),
+        ("je ne me sens pas bien aujourd'hui", "fr"),
+        ("hoy no me encuentro bien", "es"),
+    ],
+)
+def test_being_unwell_is_sick_leave(text: str, language: str) -> None:
+    leave = typed(text, language)
+
+    assert (leave.leave_type_id, leave.problems) == ("sick", ())
+    assert dates_of(leave) == ("2026-11-23", "2026-11-23")
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("I won't make it on wednesday, feeling poorly", "en"),
+        ("krank, kann mittwoch nicht", "de"),
+        ("malade, je ne viendrai pas mercredi", "fr"),
+        ("enferma, el miércoles no puedo ir", "es"),
+    ],
+)
+def test_sick_leave_that_is_said_to_come_is_not_last_week(text: str, language: str) -> None:
+    assert dates_of(typed(text, language)) == ("2026-11-25", "2026-11-25")
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("signed off sick until thursday", "en"),
+        ("krank bis donnerstag", "de"),
+        ("malade jusqu'à jeudi", "fr"),
+        ("enfermo hasta el jueves", "es"),
+    ],
+)
+def test_sick_leave_of_which_the_end_is_named_has_begun(text: str, language: str) -> None:
+    if text.startswith("signed off"):
+        text = text.removeprefix("signed off ")
+
+    assert dates_of(typed(text, language)) == ("2026-11-23", "2026-11-26")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["was sick until thursday", "off until thursday", "sick until yesterday", "sick until monday"],
+)
+def test_other_leave_of_which_only_the_end_is_named_is_asked(text: str) -> None:
+    assert dates_of(typed(text, "en")) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "half"),
+    [
+        ("Morning, friday off please", None),
+        ("afternoon! can I take friday", None),
+        ("friday morning off", "am"),
+        ("morning of friday off", "am"),
+    ],
+)
+def test_a_greeting_is_no_half(text: str, half: str | None) -> None:
+    leave = typed(text, "en")
+
+    assert dates_of(leave) == ("2026-11-27", "2026-11-27")
+    assert leave.end_half_day == half
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "first", "last"),
+    [
+        ("übernächste woche dienstag bis donnerstag", "de", "2026-12-08", "2026-12-10"),
+        ("the week after next, thursday and friday", "en", "2026-12-10", "2026-12-11"),
+    ],
+)
+def test_weekdays_beside_a_week_are_of_that_week(
+    text: str, language: str, first: str, last: str
+) -> None:
+    assert dates_of(typed(text, language)) == (first, last)
+
+
+@pytest.mark.parametrize(
+    ("text", "asked"),
+    [
+        ("friday off, and how many days do I have left then?", "friday off"),
+        ("Freitag frei und wie viel Urlaub habe ich noch", "Freitag frei"),
+        ("vendredi en congé et combien me reste-t-il ?", "vendredi en congé"),
+        (
+            "el viernes libre. ¿cuántos días me quedan?",
+            "el viernes libre",
+        ),
+        ("how many days do I have left", "how many days do I have left"),
+    ],
+)
+def test_what_is_left_is_told_with_a_request_anyway(text: str, asked: str) -> None:
+    assert without_whats_left(text) == asked
+
+
+@pytest.mark.parametrize(
+    ("text", "rest"),
+    [
+        ("who is in the office on friday?", "on friday"),
+        ("wer ist am 3.12. da?", "am 3.12."),
+        ("qui est au bureau demain ?", "demain"),
+        ("¿quién está mañana en la oficina?", "mañana"),
+    ],
+)
+def test_who_is_in_is_told_by_who_is_off(text: str, rest: str) -> None:
+    assert command_of(text) == Command(name="out", rest=rest)
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "when"),
+    [
+        ("moving my july leave to august", "change", "july to august"),
+        ("änder meinen urlaub im mai", "change", "im mai"),
+        ("décale mes vacances de mars", "change", "de mars"),
+        ("retrasa mis vacaciones de mayo", "change", "de mayo"),
+        ("annulez ma demande du 3 mai", "cancel", "du 3 mai"),
+        ("borra mis vacaciones de mayo", "cancel", "de mayo"),
+        ("when do we get the next bank holiday?", "holidays", ""),
+    ],
+)
+def test_leave_to_change_is_named_by_its_days(text: str, name: str, when: str) -> None:
+    question = question_of(text)
+
+    assert question is not None
+    assert (question.name, question.when) == (name, when)
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("Chloe revient quand ?", "person_back"),
+        ("Chloe travaille mardi ?", "person_in"),
+        ("¿Chloe trabaja el martes?", "person_in"),
+        ("¿está Chloe mañana aquí?", "person_in"),
+    ],
+)
+def test_the_name_may_come_first_in_a_question(text: str, name: str) -> None:
+    question = question_of(text)
+
+    assert question is not None
+    assert (question.name, question.who) == (name, "chloe")
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [("worked next saturday", "en"), ("travaillé dimanche prochain", "fr")],
+)
+def test_work_that_lies_ahead_is_asked(text: str, language: str) -> None:
+    context = ParsingContext(
+        today=TODAY,
+        leave_types=[],
+        is_month_first=False,
+        weekdays=frozenset(range(5)),
+        language=language,
+    )
+
+    work = typed_work.parse(text, context)
+
+    assert (work.worked_on, [problem.kind for problem in work.problems]) == (None, ["which_day"])
