@@ -148,6 +148,11 @@ class _Document:
         if operation.result is not None:
             schema = self._schemas[operation.operation_id, "serialization"]
             response["content"] = {"application/json": self._content(schema)}
+        if operation.csv_example:
+            response["content"]["text/csv"] = {
+                "schema": {"type": "string"},
+                "example": operation.csv_example,
+            }
         return responses
 
     def _content(self, schema: Json) -> Json:

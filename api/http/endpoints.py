@@ -7,7 +7,7 @@ of the path in Allow.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import is_dataclass, replace
 from datetime import datetime
 from itertools import groupby
@@ -18,7 +18,7 @@ import orjson
 import structlog
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
@@ -26,7 +26,15 @@ from api.http import conditions
 from api.http.conditions import AUTOMATIC, Headers, Tags, body_tag, has_automatic, tags_in, to_json
 from api.http.errors import PreconditionFailed, problem
 from api.http.fields import Body, DryRun, check_members, parse_body, parse_query, read_content
-from api.http.operations import Inputs, Operation, RequestContext, Result, Services
+from api.http.operations import (
+    Inputs,
+    Operation,
+    Part,
+    RequestContext,
+    Result,
+    Services,
+    Streamed,
+)
 from storage.admin.effects import EffectsRecorder
 from storage.base.errors import (
     DatabaseUnavailable,
@@ -95,6 +103,8 @@ async def respond(operation: Operation, request: Request, services: Services) ->
     query_string = request.scope["query_string"]
     if operation.method == "GET":
         inputs = Inputs(query=parse_query(operation.query, query_string))
+        if operation.is_streamed:
+            return await _stream(operation, context, inputs, request, services)
         if operation.writes:
             stored = await services.database.write(_run, operation, context, inputs)
         else:
@@ -105,6 +115,31 @@ async def respond(operation: Operation, request: Request, services: Services) ->
         stored = _not_modified_or(stored, tags_in(request.headers.raw, b"if-none-match"))
     response = Response(stored.content, stored.status)
     response.raw_headers = list(stored.headers)
+    return response
+
+
+async def _stream(
+    operation: Operation,
+    context: RequestContext,
+    inputs: Inputs,
+    request: Request,
+    services: Services,
+) -> Response:
+    """The response, once its first part is read: errors of the query are still a response.
+
+    Raises DatabaseUnavailable in a later part, which ends the connection before the body's end.
+    """
+    streamed = await services.database.read(operation.run, context, inputs)
+    assert isinstance(streamed, Streamed)
+
+    async def contents(part: Part) -> AsyncIterator[bytes]:
+        yield part.content
+        while part.more is not None and request.method != "HEAD":
+            part = await services.database.read(part.more)
+            yield part.content
+
+    response = StreamingResponse(contents(streamed.first))
+    response.raw_headers = [*streamed.headers, *operation.response_headers]
     return response
 
 

@@ -95,6 +95,25 @@ class Created(Result[T]):
     """A new resource with its ``Location``."""
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Part:
+    """Some of a response's content, and the use case that reads the rest; None after the last."""
+
+    content: bytes
+    more: Callable[[Transaction], Part] | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Streamed(Generic[T]):
+    """A body of the type ``T`` in parts.
+
+    Each is read in a transaction of its own, when the client has taken the one before it.
+    """
+
+    first: Part
+    headers: Sequence[tuple[bytes, bytes]]
+
+
 def created(path: str, body: T) -> Created[T]:
     """A new resource at that path."""
     return Created(body=body, headers=[(b"location", path.encode("ascii"))])
@@ -157,6 +176,8 @@ class Facts:
     may_write: bool = False
     # A POST that only reads.
     only_reads: bool = False
+    # A GET whose handler returns ``Streamed`` and which also has this format, with an example.
+    csv_example: str = ""
     is_body_optional: bool = False
     prepare: Callable[[Body, Services], Awaitable[None]] | None = None
     # Supports `?dry_run=true`; makes its response, with the configuration from before the change.
@@ -193,7 +214,7 @@ class operation(Facts):
         is_reading = self.method == "GET" or self.only_reads
         result = None if returned is type(None) else returned
         status = 204 if result is None else 200
-        if get_origin(returned) in (Created, Result):
+        if get_origin(returned) in (Created, Result, Streamed):
             (result,) = get_args(returned)
             status = 201 if get_origin(returned) is Created else 200
         computed = {
@@ -207,6 +228,7 @@ class operation(Facts):
             handler=handler,
             query=query or (DryRun if self.dry_run else Query),
             takes_query=query is not None,
+            is_streamed=get_origin(returned) is Streamed,
             body=body,
             result=result,
         )
@@ -220,6 +242,7 @@ class Operation(Facts):
     handler: Handler
     query: type[Query]
     takes_query: bool
+    is_streamed: bool
     # None for an operation without a body.
     body: type[Body] | None
     # The type of the response's body, which its schema is made from; None for an empty one.

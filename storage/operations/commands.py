@@ -21,7 +21,13 @@ from storage.base.values import Organisation, User, as_dict
 from storage.db.database import Transaction
 from storage.db.schema import check_schema, migrate
 from storage.keys import api_keys
-from storage.operations import console, key_commands, people_file, people_import
+from storage.operations import (
+    console,
+    key_commands,
+    people_file,
+    people_import,
+    report_commands,
+)
 from storage.operations.console import Clock, Env
 from storage.operations.people_file import BadLines, PeopleFile
 from storage.operations.people_import import Imported, Progress
@@ -53,6 +59,7 @@ def build_app(env: Env, clock: Clock) -> click.Group:
     _add_set_up(app, env, clock)
     app.add_command(key_commands.keys_group(env, clock))
     app.add_command(key_commands.secrets_group(env))
+    app.add_command(report_commands.report_group(env, clock))
     app.add_command(_organisations_group(env))
     add_import(app, env, clock)
     return app

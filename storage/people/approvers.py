@@ -103,14 +103,21 @@ def may_read_employment(
         if is_approver_of(tx, by.organisation_id, other, approver_id=by.user_id, today=today):
             readable.add(other)
     elif others:
-        requesters = tx.all(
-            _requesters_of,
-            organisation_id=by.organisation_id,
-            approver_id=by.user_id,
-            today=today.isoformat(),
-        )
-        readable.update(requester_id for (requester_id,) in requesters)
+        readable |= people_of(tx, by.organisation_id, by.user_id, today=today)
     return frozenset(readable)
+
+
+def people_of(
+    tx: Transaction, organisation_id: str, approver_id: str, *, today: date
+) -> frozenset[str]:
+    """The ids of the people whose leave is assigned to an approver who is not an admin."""
+    requesters = tx.all(
+        _requesters_of,
+        organisation_id=organisation_id,
+        approver_id=approver_id,
+        today=today.isoformat(),
+    )
+    return frozenset(requester_id for (requester_id,) in requesters)
 
 
 def chains(

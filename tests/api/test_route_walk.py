@@ -79,6 +79,8 @@ STRANGERS: Final[Mapping[str, int]] = {
     "balances.list_all": 403,
     "balances.page_of_adjustments": 403,
     "balances.get_adjustment": 403,
+    "reports.leave": 403,
+    "reports.balances": 403,
     "departments.page": 200,
     "departments.get": 200,
     "leave_requests.page": 200,
