@@ -92,10 +92,11 @@ class _Document:
             "summary": operation.summary,
             "description": f"{operation.description}\n\n{_needs(operation)}",
             "tags": [operation.tag.name],
-            "x-required-scope": operation.scope,
             "parameters": self._parameters(operation),
             "responses": {**self._successes(operation), **self._errors(operation)},
         }
+        if operation.scope:
+            described["x-required-scope"] = operation.scope
         if operation.role is not None:
             described["x-required-role"] = operation.role
         if operation.body is not None:
@@ -352,6 +353,8 @@ def _examples_of_body(operation: Operation) -> Json:
 
 def _needs(operation: Operation) -> str:
     """The scope and role as text, because clients show descriptions but not extensions."""
+    if not operation.scope:
+        return "Needs no scope."
     role = f"; role: {_at_least(operation.role)}" if operation.role is not None else "; any role"
     return f"Needs the scope `{operation.scope}`{role}."
 
@@ -378,7 +381,11 @@ def _query_parameter(name: str, schema: Json) -> Json:
     if len(choices) == 1:
         schema = {**choices[0], **schema}
     description = schema.pop("description", None)
-    parameter = {"name": name, "in": "query", "schema": schema}
+    parameter: Json = {"name": name, "in": "query", "schema": schema}
+    if schema.get("type") == "array":
+        # Empty means absence, and Swagger UI would send it.
+        schema.pop("default", None)
+        parameter |= {"style": "form", "explode": False}
     return parameter | ({"description": description} if description else {})
 
 

@@ -272,7 +272,7 @@ def _run(
         return StoredResponse(status=204, headers=headers, content=b"")
     content = to_json(body)
     headers += (_JSON, (b"content-length", b"%d" % len(content)))
-    if operation.is_tagged:
+    if operation.is_tagged and not inputs.query.changes_representation:
         headers.append((b"etag", _tag(operation, body, content)))
     return StoredResponse(status=operation.status, headers=headers, content=content)
 
@@ -373,7 +373,8 @@ def _check_read_only(
 
 def _not_modified_or(response: StoredResponse, cached: Tags | None) -> StoredResponse:
     """304 if the client has this version."""
-    if cached is None or not cached.match_weakly(dict(response.headers)[b"etag"]):
+    tag = dict(response.headers).get(b"etag")
+    if cached is None or tag is None or not cached.match_weakly(tag):
         return response
     return StoredResponse(
         status=304,

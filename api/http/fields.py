@@ -9,9 +9,10 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
+from functools import cache
 from typing import Annotated, Any, Final, Generic, Literal, TypeVar
 from urllib.parse import parse_qsl
 
@@ -172,9 +173,22 @@ class Body(BaseModel):
 
 
 class Query(BaseModel):
-    """Query parameters: no unknown ones, each at most once."""
+    """Query parameters: no unknown ones, each at most once unless it is a list."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+    @property
+    def changes_representation(self) -> bool:
+        """Whether the response has more than the resource itself, so that it has no entity tag."""
+        return False
+
+
+def _parted(value: object) -> object:
+    return tuple(dict.fromkeys(value.split(","))) if isinstance(value, str) else value
+
+
+# A parameter with several values: separated by commas, or repeated. Empty if it was not sent.
+OF_SEVERAL: Final = BeforeValidator(_parted)
 
 
 class DryRun(Query):
@@ -236,6 +250,15 @@ class PagedOnRequest(Paged):
     def is_paged(self) -> bool:
         return not self.model_fields_set.isdisjoint(("limit", "cursor"))
 
+
+UpdatedSince = Annotated[
+    Instant | None,
+    Field(
+        description="Only what was created or changed at or after this point in time. To follow "
+        "changes, send the time at which your previous poll began, less five minutes: a change is "
+        "visible once it is saved, which may be a little after its `updated_at`."
+    ),
+]
 
 # Every weekday in two halves; storage refuses repetitions with their index.
 WorkingDays = Annotated[
@@ -341,19 +364,36 @@ def parse_query(model: type[Query], query_string: bytes) -> Query:
     except ValueError as error:
         raise InvalidInput.at("?", "wrong_format", "The query string cannot be read.") from error
     parameters = dict(pairs)
-    if len(parameters) < len(pairs):
+    lists = _lists_of(model)
+    if lists:
+        parameters |= {
+            name: ",".join(value for other, value in pairs if other == name)
+            for name in parameters.keys() & lists
+        }
+    repeated = _repeated_names([pair for pair in pairs if pair[0] not in lists])
+    if repeated:
         raise InvalidInput(
             [
                 FieldError(
                     pointer=f"?{name}", code="repeated_parameter", detail=f"Send {name} once."
                 )
-                for name in _repeated_names(pairs)
+                for name in repeated
             ]
         )
     try:
         return model.model_validate(parameters)
     except ValidationError as error:
         raise refusal_of(error, model, in_query=True) from error
+
+
+@cache
+def _lists_of(model: type[Query]) -> Collection[str]:
+    """The parameters that may have several values."""
+    return frozenset(
+        field.alias or name
+        for name, field in model.model_fields.items()
+        if OF_SEVERAL in field.metadata
+    )
 
 
 def parse_body(model: type[Body], content: bytes, content_type: str) -> Body:

@@ -140,7 +140,10 @@ def lock_organisation(tx: Transaction, context: RequestContext) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Tag:
-    """A group of operations in the documentation. They need `<scope>:read` or `<scope>:write`."""
+    """A group of operations in the documentation. They need `<scope>:read` or `<scope>:write`.
+
+    ``scope`` is empty for operations of every key.
+    """
 
     name: str
     description: str
@@ -153,7 +156,8 @@ class Facts:
 
     ``tag`` and ``kind`` are by default those of ``resource``; ``kind`` names the objects of the
     path's ids in messages. ``scope`` is by default that of the tag: the one to read for a GET and
-    for a POST that only reads, else the one to write. ``status`` is by default 201 for a handler
+    for a POST that only reads, else the one to write; the operations of a tag without a scope
+    need none. ``status`` is by default 201 for a handler
     that returns ``Created``, 204 for one that returns None, and 200 for others. ``prepare`` gets
     the body before the transaction begins, on the event loop. ``lock`` prevents other changes of
     the path's resource until the transaction ends, so that ``If-Match`` holds throughout.
@@ -217,9 +221,10 @@ class operation(Facts):
         if get_origin(returned) in (Created, Result, Streamed):
             (result,) = get_args(returned)
             status = 201 if get_origin(returned) is Created else 200
+        scope = f"{tag.scope}:{'read' if is_reading else 'write'}" if tag.scope else ""
         computed = {
             "tag": tag,
-            "scope": self.scope or f"{tag.scope}:{'read' if is_reading else 'write'}",
+            "scope": self.scope or scope,
             "kind": self.kind or (self.resource.kind if self.resource else "object"),
             "status": self.status or status,
         }
@@ -320,7 +325,7 @@ class Operation(Facts):
 
     def admit(self, caller: Caller) -> None:
         """Raises InsufficientScope or InsufficientRole."""
-        if self.scope not in caller.scopes:
+        if self.scope and self.scope not in caller.scopes:
             raise InsufficientScope(self.scope)
         if self.role is not None:
             roles.check_role(caller.role, self.role)

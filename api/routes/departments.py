@@ -14,6 +14,7 @@ from api.http.fields import (
     Listing,
     Name,
     Paged,
+    UpdatedSince,
     Uuid,
     in_half_days,
     listing_of,
@@ -68,15 +69,23 @@ class DepartmentChanges(DepartmentFields):
 
 class ListOfDepartments(Paged):
     manager_id: Annotated[Uuid | None, Field(description="Departments that they manage.")] = None
+    updated_since: UpdatedSince = None
 
 
 @operation("GET", "/departments", tag=DEPARTMENTS, refusals=(errors.NotFound,))
 def page(tx: Transaction, context: RequestContext, query: ListOfDepartments) -> Listing[Department]:
     """List departments.
 
-    Every department of the organisation, in order of creation.
+    Every department of the organisation, in order of creation. A deleted department is in no list,
+    so `updated_since` does not find it: the audit trail has it as `department.deleted`.
     """
-    page = department_rows.page(tx, query.page, by=context.caller, manager_id=query.manager_id)
+    page = department_rows.page(
+        tx,
+        query.page,
+        by=context.caller,
+        manager_id=query.manager_id,
+        updated_since=query.updated_since,
+    )
     config, today = context.config(tx), context.today(tx)
     return listing_of(page, lambda each: allowance_terms.department_as_of(config, each, today))
 

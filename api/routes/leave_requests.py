@@ -6,9 +6,23 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
-from api.http.fields import ABSENT, Body, Day, LastDay, Listing, LongText, Paged, Uuid, pagination
+from api.http.fields import (
+    ABSENT,
+    OF_SEVERAL,
+    Body,
+    Day,
+    LastDay,
+    Listing,
+    LongText,
+    Paged,
+    Query,
+    UpdatedSince,
+    Uuid,
+    pagination,
+)
 from api.http.operations import Created, RequestContext, Tag, created, operation
-from api.routes import preview_records
+from api.routes import expansions, preview_records
+from api.routes.expansions import Expand, ExpandedLeaveRequestRecord
 from api.routes.preview_records import DaysRecord, PreviewRecord, SavedLeaveRequestRecord
 from storage.base import errors, leave_values
 from storage.base.errors import FieldError
@@ -121,8 +135,23 @@ class LeaveRequestPreview(NewLeaveRequest):
     ] = None
 
 
+class OneLeaveRequest(Query):
+    expand: Expand = ()
+
+    @property
+    def changes_representation(self) -> bool:
+        return bool(self.expand)
+
+
 class ListOfLeaveRequests(Paged):
-    status: Annotated[LeaveStatus | None, Field(description="Only items with this status.")] = None
+    status: Annotated[
+        tuple[LeaveStatus, ...],
+        OF_SEVERAL,
+        Field(
+            description="Only items with one of these statuses.",
+            examples=[["pending", "approved"]],
+        ),
+    ] = ()
     user_id: Annotated[
         Uuid | None, Field(description="Another person's id only for admins and owners.")
     ] = None
@@ -138,10 +167,20 @@ class ListOfLeaveRequests(Paged):
     last_day: Annotated[
         LastDay, Field(alias="to", description="Leave that starts on this day or earlier.")
     ] = None
+    updated_since: UpdatedSince = None
+    expand: Expand = ()
     sort: Annotated[
-        Literal["start_date", "-start_date", "created_at", "-created_at"],
-        Field(description="The sort order; a minus sorts in descending order."),
+        Literal["start_date", "-start_date", "created_at", "-created_at", "updated_at"],
+        Field(
+            description="The sort order; a minus sorts in descending order. With `updated_since` "
+            "it is `updated_at` unless you send another one."
+        ),
     ] = "-created_at"
+
+    @property
+    def order(self) -> leave_lists.Sort:
+        is_chosen = "sort" in self.model_fields_set or self.updated_since is None
+        return self.sort if is_chosen else "updated_at"
 
 
 def lock(tx: Transaction, context: RequestContext) -> None:
@@ -157,38 +196,48 @@ def lock(tx: Transaction, context: RequestContext) -> None:
 )
 def page(
     tx: Transaction, context: RequestContext, query: ListOfLeaveRequests
-) -> Listing[LeaveRequestRecord]:
+) -> Listing[ExpandedLeaveRequestRecord]:
     """List leave requests.
 
-    The caller's own requests; for admins and owners, everyone's.
+    The caller's own requests; for admins and owners, everyone's. Leave requests are never deleted,
+    so `updated_since` finds every change, cancellations included, unless `status` leaves them out.
     """
+    expansions.check(query.expand, context.caller)
     page = leave_lists.filtered(
         tx,
         query.page,
         by=context.caller,
-        status=query.status,
+        statuses=query.status,
         user_id=query.user_id,
         leave_type_id=query.leave_type_id,
         department_id=query.department_id,
         closure_id=query.closure_id,
         first_day=query.first_day,
         last_day=query.last_day,
-        sort=query.sort,
+        updated_since=query.updated_since,
+        sort=query.order,
     )
-    data = leave_amendments.record_all(tx, context.caller.organisation_id, page.items)
+    records = leave_amendments.record_all(tx, context.caller.organisation_id, page.items)
+    data = expansions.expanded(tx, context, records, query.expand)
     return {"data": data, "pagination": pagination(page)}
 
 
 @operation(
     "GET", "/leave-requests/{id}", tag=LEAVE_REQUESTS, kind="leave request", is_resource=True
 )
-def get(tx: Transaction, context: RequestContext) -> LeaveRequestRecord:
+def get(
+    tx: Transaction, context: RequestContext, query: OneLeaveRequest
+) -> ExpandedLeaveRequestRecord:
     """Read a leave request.
 
-    For the requester, its current and former approvers, admins and owners.
+    For the requester, its current and former approvers, admins and owners. An expanded response has
+    no `ETag`.
     """
+    expansions.check(query.expand, context.caller)
     request = leave_rows.get(tx, context.id, by=context.caller, now=context.now)
-    return leave_amendments.record(tx, context.caller.organisation_id, request)
+    record = leave_amendments.record(tx, context.caller.organisation_id, request)
+    (expanded,) = expansions.expanded(tx, context, [record], query.expand)
+    return expanded
 
 
 @operation(

@@ -22,6 +22,7 @@ from api.http.fields import (
     Name,
     PagedOnRequest,
     PaginationRecord,
+    UpdatedSince,
     Uuid,
     Word,
     WorkingDays,
@@ -172,10 +173,19 @@ class ListOfUsers(PagedOnRequest):
     employee_number: Annotated[
         Word | None, Field(description="Admins and owners only.", examples=["10042"])
     ] = None
+    updated_since: UpdatedSince = None
     sort: Annotated[
-        Literal["created_at", "-created_at"],
-        Field(description="The sort order; a minus sorts in descending order."),
+        Literal["created_at", "-created_at", "updated_at"],
+        Field(
+            description="The sort order; a minus sorts in descending order. With `updated_since` "
+            "it is `updated_at` unless you send another one."
+        ),
     ] = "created_at"
+
+    @property
+    def order(self) -> people_lists.Sort:
+        is_chosen = "sort" in self.model_fields_set or self.updated_since is None
+        return self.sort if is_chosen else "updated_at"
 
 
 class UserRecord(TypedDict):
@@ -295,11 +305,12 @@ def list_all(
 ) -> Result[list[UserRecord] | UserListing | PagedUserListing]:
     """List users.
 
-    Users of every status, unless a filter narrows the list. The response is an array or, for API
-    keys of variant 2, an object with the short shape. With `limit` or `cursor` it is a page in both
-    variants. Without them it has at most 10,000 users; if there are more, the header `Link` with
-    `rel="next"` leads to the next page. `employee_number`, `end_date` and `leave_allowance` are
-    null unless the caller is the person, an approver of theirs, an admin or an owner.
+    Users of every status, archived ones too, unless a filter narrows the list. The response is an
+    array or, for API keys of variant 2, an object with the short shape. With `limit` or `cursor` it
+    is a page in both variants. Without them it has at most 10,000 users; if there are more, the
+    header `Link` with `rel="next"` leads to the next page. `employee_number`, `end_date` and
+    `leave_allowance` are null unless the caller is the person, an approver of theirs, an admin or
+    an owner.
     """
     variant = _variant(context)
     page = people_lists.page(
@@ -312,7 +323,8 @@ def list_all(
         manager_id=query.manager_id,
         email=query.email,
         employee_number=query.employee_number,
-        sort=query.sort,
+        updated_since=query.updated_since,
+        sort=query.order,
     )
     headers = [] if query.is_paged else _link(context, query, page.next_cursor)
     if variant == "2":
@@ -552,7 +564,7 @@ def _link(
     """The ``Link`` header to the next page, because an array has no members for it (RFC 8288)."""
     if next_cursor is None:
         return []
-    filters = query.model_dump(exclude_none=True)
+    filters = query.model_dump(mode="json", exclude_none=True) | {"sort": query.order}
     parameters = urlencode({**filters, "limit": MAX_PAGE, "cursor": next_cursor})
     return [(b"link", f'<{context.base_url}/api/v1/users?{parameters}>; rel="next"'.encode())]
 

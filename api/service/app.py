@@ -36,6 +36,7 @@ from api.routes import (
     leave,
     leave_requests,
     leave_types,
+    me,
     organisation,
     public_holidays,
     reports,
@@ -55,6 +56,7 @@ Lifespan = Callable[[Starlette], AbstractAsyncContextManager[None]]
 
 # In the order in which the documentation shows them.
 OPERATIONS: Final[tuple[Operation, ...]] = (
+    *me.OPERATIONS,
     *users.OPERATIONS,
     *employment.OPERATIONS,
     *allowances.OPERATIONS,

@@ -47,6 +47,7 @@ _SQLITE_STATISTICS = {
         "sqlite_autoindex_leave_requests_1": "1000000 10000 1",
         "leaverequestrow_organisation_id_created_at_id": "1000000 10000 1 1",
         "leaverequestrow_organisation_id_start_date_end_date": "1000000 10000 10 5",
+        "leaverequestrow_organisation_id_updated_at_id": "1000000 10000 1 1",
         "leaverequestrow_organisation_id_user_id_end_date": "1000000 10000 50 2",
         "leave_requests_decided": "900000 9000 100",
         "leave_requests_covered": "1000 100 2 1",

@@ -344,6 +344,8 @@ class LeaveRequestRow(OwnedRow):
         indexes = (
             (("organisation_id", "created_at", "id"), False),
             (("organisation_id", "start_date", "end_date"), False),
+            # What changed since an integration last asked.
+            (("organisation_id", "updated_at", "id"), False),
             # Without the first day: PostgreSQL 18 overrates a scan for conditions on two ranges.
             (("organisation_id", "user_id", "end_date"), False),
         )

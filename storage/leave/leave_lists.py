@@ -5,13 +5,14 @@ Each is one query with optional filters, whose pages continue after a position.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import date, datetime
 from typing import Any, Final, Literal, TypedDict, Unpack
 
 from peewee import Select, Tuple
 
 from storage.base.errors import InsufficientRole, NotFound
-from storage.base.leave_values import LeaveRequest, LeaveStatus
+from storage.base.leave_values import LEAVE_STATUSES, LeaveRequest, LeaveStatus
 from storage.base.values import Caller, local_day
 from storage.db import rows
 from storage.db.compiled import Expr, Param, compiled
@@ -22,13 +23,17 @@ from storage.outbox import organisation_config
 from storage.people import approvers, people_rows
 from storage.rules import counted_days
 
-Sort = Literal["start_date", "-start_date", "created_at", "-created_at"]
+Sort = Literal["start_date", "-start_date", "created_at", "-created_at", "updated_at"]
 
 
 class Filters(TypedDict, total=False):
-    """``first_day`` and ``last_day``: leave with a date between them, both included."""
+    """``first_day`` and ``last_day``: leave with a date between them, both included.
 
-    status: LeaveStatus | None
+    ``statuses``: any of them; of every status if there are none. ``updated_since`` is inclusive.
+    """
+
+    statuses: Sequence[LeaveStatus]
+    updated_since: datetime | None
     user_id: str | None
     leave_type_id: str | None
     department_id: str | None
@@ -62,17 +67,21 @@ def filtered(
     _check_filters(tx, leave_type_id, department_id, by)
     # A closure may be deleted, and its past leave still be listed.
     closure_id = filters.get("closure_id")
-    status, sort = filters.get("status"), filters.get("sort", "-created_at")
+    chosen = filters.get("statuses", ())
+    # In one order, as each set of statuses has a statement of its own.
+    statuses = tuple(status for status in LEAVE_STATUSES if status in chosen)
+    updated_since, sort = filters.get("updated_since"), filters.get("sort", "-created_at")
     first_day, last_day = filters.get("first_day"), filters.get("last_day")
     from_, to = _text(first_day), _text(last_day)
     bound_to = (
         *("leave_requests", by.organisation_id, sort),
-        *(status, user_id, leave_type_id, department_id, closure_id, from_, to),
+        *(statuses, user_id, leave_type_id, department_id, closure_id, from_, to, updated_since),
     )
     request_rows = tx.all(
         _filtered,
         organisation_id=by.organisation_id,
-        status=status,
+        statuses=statuses,
+        updated_since=updated_since,
         user_id=user_id,
         leave_type_id=leave_type_id,
         department_id=department_id,
@@ -216,18 +225,24 @@ def _by_creation(row: Row) -> list[object]:
     return [row.created_at, row.id]
 
 
+def _by_change(row: Row) -> list[object]:
+    return [row.updated_at, row.id]
+
+
 _KEYS: Final = {
     "start_date": _by_start,
     "-start_date": _by_start,
     "created_at": _by_creation,
     "-created_at": _by_creation,
+    "updated_at": _by_change,
 }
 
 
 @compiled
 def _filtered(
     organisation_id: Param[str],
-    status: LeaveStatus | None,
+    statuses: tuple[LeaveStatus, ...],
+    updated_since: Param[datetime] | None,
     user_id: Param[str] | None,
     leave_type_id: Param[str] | None,
     department_id: Param[str] | None,
@@ -246,7 +261,8 @@ def _filtered(
     )
     query = _where(
         leave.select(*rows.LEAVE_REQUEST).where(leave.organisation_id == organisation_id),
-        (status, leave.status == status),
+        (statuses or None, _is_one_of(leave.status, statuses)),
+        (updated_since, leave.updated_at >= updated_since),
         (user_id, leave.user_id == user_id),
         (leave_type_id, leave.leave_type_id == leave_type_id),
         (department_id, leave.user_id.in_(members)),
@@ -338,6 +354,11 @@ def _assigned(
 def _where(query: Select, *filters: tuple[object, Expr]) -> Select:
     """The query with the conditions whose parameters are present."""
     return query.where(*[condition for param, condition in filters if param is not None])
+
+
+def _is_one_of(column: Expr, values: tuple[str, ...]) -> Expr:
+    # Indexes with a condition serve "=" alone.
+    return column == values[0] if len(values) == 1 else column.in_(values)
 
 
 def _in_order(query: Select, sort: Sort, after_key: Expr, after_id: Expr, limit: Expr) -> Select:

@@ -400,7 +400,7 @@ def queue_pending_cards(tx: Transaction, organisation_id: str, *, now: datetime)
     """Queue the card of every pending request for its approvers."""
     by = Caller.system(organisation_id, "cli")
     config = organisation_config.of_organisation(tx, organisation_id)
-    pending = leave_lists.filtered(tx, PageOf(limit=_MAX_PENDING), by=by, status="pending")
+    pending = leave_lists.filtered(tx, PageOf(limit=_MAX_PENDING), by=by, statuses=["pending"])
     today = local_day(now, config.organisation.timezone)
     for request in pending.items:
         approvers_now = approvers.of_request(tx, organisation_id, request, today=today)

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from datetime import datetime
 
 from peewee import Select, fn
 
 from storage.base import ids
 from storage.base.errors import InvalidInput, NotFound
 from storage.base.values import Caller, Department
-from storage.db import pages, rows
+from storage.db import rows
 from storage.db.compiled import Param, any_of, compiled
 from storage.db.database import Transaction
-from storage.db.pages import Page, PageOf
+from storage.db.pages import Page, PageOf, page_of, position
 from storage.db.tables import DepartmentRow, UserRow
 from storage.people import people_rows
 
@@ -29,23 +30,30 @@ def get(tx: Transaction, department_id: str, *, by: Caller, for_update: bool = F
 
 
 def page(
-    tx: Transaction, page: PageOf, *, by: Caller, manager_id: str | None = None
+    tx: Transaction,
+    page: PageOf,
+    *,
+    by: Caller,
+    manager_id: str | None = None,
+    updated_since: datetime | None = None,
 ) -> Page[Department]:
-    """One page of the departments, oldest first.
+    """One page of the departments, oldest first; ``updated_since`` is inclusive.
 
     Raises NotFound for an unknown manager, UnusableCursor.
     """
     if manager_id is not None and people_rows.find(tx, by.organisation_id, manager_id) is None:
         raise NotFound("user")
-    return pages.by_id(
-        tx,
-        page,
-        DepartmentRow,
-        rows.department,
-        "departments",
-        by.organisation_id,
+    bound_to = ("departments", by.organisation_id, manager_id, updated_since)
+    after = position(tx, page, *bound_to)
+    page_rows = tx.all(
+        _page,
+        organisation_id=by.organisation_id,
         manager_id=manager_id,
+        updated_since=updated_since,
+        after_id=after[0] if after else None,
+        limit=page.limit + 1,
     )
+    return page_of(tx, page, page_rows, rows.department, lambda row: [row.id], *bound_to)
 
 
 def sizes(tx: Transaction, organisation_id: str, department_ids: Collection[str]) -> dict[str, int]:
@@ -74,6 +82,25 @@ def check(tx: Transaction, department_id: str | None, *, by: Caller) -> None:
         tx, by.organisation_id, department_id, for_update=True
     ):
         raise InvalidInput.of("department_id", "not_found", "There is no such department.")
+
+
+@compiled
+def _page(
+    organisation_id: Param[str],
+    manager_id: Param[str] | None,
+    updated_since: Param[datetime] | None,
+    after_id: Param[str] | None,
+    limit: Param[int],
+) -> Select:
+    department = DepartmentRow
+    query = department.select().where(department.organisation_id == organisation_id)
+    if manager_id is not None:
+        query = query.where(department.manager_id == manager_id)
+    if updated_since is not None:
+        query = query.where(department.updated_at >= updated_since)
+    if after_id is not None:
+        query = query.where(department.id > after_id)
+    return query.order_by(department.id).limit(limit)
 
 
 @compiled

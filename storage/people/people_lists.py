@@ -13,13 +13,13 @@ from storage.base.errors import NotFound
 from storage.base.values import Caller, Role, User, UserStatus
 from storage.db import rows
 from storage.db.compiled import Engine, Expr, Param, compiled, compiled_per_engine
-from storage.db.database import Transaction
+from storage.db.database import Row, Transaction
 from storage.db.pages import Page, PageOf, page_of, position
 from storage.db.tables import UserRow
 from storage.people import approval_rule, department_rows, people_rows
 from storage.rules import roles
 
-Sort = Literal["created_at", "-created_at"]
+Sort = Literal["created_at", "-created_at", "updated_at"]
 MAX_LIST: Final = 10_000
 
 
@@ -35,6 +35,7 @@ class _PageFilters(TypedDict):
     manager_id: str | None
     email_key: str | None
     employee_number: str | None
+    updated_since: datetime | None
 
 
 def page(
@@ -48,9 +49,10 @@ def page(
     manager_id: str | None = None,
     email: str | None = None,
     employee_number: str | None = None,
+    updated_since: datetime | None = None,
     sort: Sort = "created_at",
 ) -> Page[User]:
-    """One page of the people who pass the filters, by the time at which they were added.
+    """One page of the people who pass the filters; ``updated_since`` is inclusive.
 
     Only admins filter by employee number, which others do not read. Raises NotFound for an unknown
     department or manager, InsufficientRole, UnusableCursor.
@@ -67,19 +69,25 @@ def page(
         manager_id=manager_id,
         email_key=None if email is None else texts.email_key(email),
         employee_number=employee_number,
+        updated_since=updated_since,
     )
     bound_to = ("users", by.organisation_id, *filters.values(), sort)
     after = position(tx, page, *bound_to)
     page_rows = tx.all(
         _users,
         organisation_id=by.organisation_id,
-        descends=sort == "-created_at",
+        sort=sort,
         after_at=after[0] if after else None,
         after_id=after[1] if after else None,
         limit=page.limit + 1,
         **filters,
     )
-    return page_of(tx, page, page_rows, rows.user, lambda row: [row.created_at, row.id], *bound_to)
+    column = sort.removeprefix("-")
+
+    def key(row: Row) -> list[object]:
+        return [getattr(row, column), row.id]
+
+    return page_of(tx, page, page_rows, rows.user, key, *bound_to)
 
 
 def _check_filter(tx: Transaction, department_id: str | None, *, by: Caller) -> None:
@@ -98,7 +106,8 @@ def _users(
     manager_id: Param[str] | None,
     email_key: Param[str] | None,
     employee_number: Param[str] | None,
-    descends: bool,
+    updated_since: Param[datetime] | None,
+    sort: Sort,
     after_at: Param[datetime] | None,
     after_id: Param[str] | None,
     limit: Param[int],
@@ -114,7 +123,10 @@ def _users(
     ):
         if param is not None:
             query = query.where(column == param)
-    order = (UserRow.created_at, UserRow.id)
+    if updated_since is not None:
+        query = query.where(UserRow.updated_at >= updated_since)
+    order = (getattr(UserRow, sort.removeprefix("-")), UserRow.id)
+    descends = sort.startswith("-")
     if after_at is not None:
         after = Tuple(after_at, after_id)
         query = query.where(Tuple(*order) < after if descends else Tuple(*order) > after)

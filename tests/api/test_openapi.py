@@ -110,7 +110,9 @@ def test_every_operation_documents_its_requirements_and_responses(document: Docu
         }
         if path.startswith("/api/v1/"):
             assert "security" not in operation
-            assert f"scope `{operation['x-required-scope']}`" in operation["description"]
+            scope = operation.get("x-required-scope")
+            needed = f"scope `{scope}`" if scope else "Needs no scope."
+            assert needed in operation["description"]
             assert {"401", "403", "422", "500", "503"} <= operation["responses"].keys()
             if "requestBody" in operation:
                 assert {"400", "413", "415"} <= operation["responses"].keys()
@@ -282,7 +284,7 @@ def test_model_names_are_unique(document: Document) -> None:
 
     assert [name for name, schema in schemas.items() if schema["title"] != name] == []
     assert "UserRecord" in schemas
-    assert "LeaveRequestRecordListing" in schemas
+    assert "DepartmentRecordListing" in schemas
     assert [name for name in schemas if "_" in name] == []
 
 

@@ -109,7 +109,7 @@ class Prepared:
                 leave_lists.filtered,
                 PageOf(limit=100, cursor=cursor),
                 by=organisation.owner,
-                status="pending",
+                statuses=["pending"],
             )
             ids += [request.id for request in page.items]
             cursor = page.next_cursor

@@ -191,7 +191,9 @@ def at_home(
 
 
 def home_office_of(database: Database, acme: Acme, user: User) -> list[tuple[str, str, float]]:
-    page = acme.read(leave_lists.filtered, PageOf(limit=100), user_id=user.id, status="approved")
+    page = acme.read(
+        leave_lists.filtered, PageOf(limit=100), user_id=user.id, statuses=["approved"]
+    )
     own = [each for each in page.items if each.closure_id is None]
     return days_of(sorted(own, key=lambda each: each.start_date))
 

@@ -40,6 +40,9 @@ _MONTH: Final = {"first_day": date(2026, 6, 1), "last_day": date(2026, 6, 30)}
 _BY_CREATION: Final = "leaverequestrow_organisation_id_created_at_id (organisation_id=?"
 _BY_DAYS: Final = "leaverequestrow_organisation_id_start_date_end_date (organisation_id=?"
 _BY_PERSON: Final = "(organisation_id=? AND user_id=?"
+_BY_CHANGE: Final = (
+    "leaverequestrow_organisation_id_updated_at_id (organisation_id=? AND updated_at>"
+)
 
 
 class Recorder:
@@ -134,9 +137,10 @@ def test_no_frequent_query_reads_a_whole_table(
     ("filters", "index"),
     [
         ({}, _BY_CREATION),
-        ({"status": "approved"}, _BY_CREATION),
-        ({"status": "pending"}, "leave_requests_undecided (organisation_id=?"),
+        ({"statuses": ["approved"]}, _BY_CREATION),
+        ({"statuses": ["pending"]}, "leave_requests_undecided (organisation_id=?"),
         ({"sort": "start_date"}, _BY_DAYS),
+        ({"updated_since": NOW, "sort": "updated_at"}, _BY_CHANGE),
         (_MONTH, _BY_DAYS),
         ({"user_id": ""}, _BY_PERSON),
         ({"user_id": "", "sort": "start_date"}, _BY_PERSON),
