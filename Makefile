@@ -65,7 +65,7 @@ swagger-ui: $(DEV)  ## Print the version of the vendored Swagger UI; ARGS=5.35.0
 	$(BIN)/python -m tests.swagger_ui $(ARGS)
 
 lock:  ## Resolve the dependencies (needs uv); ARGS=--upgrade takes newer versions
-	$(COMPILE) --extra build --extra pictures $(ARGS) --output-file requirements.txt
+	$(COMPILE) --extra build --extra mcp --extra pictures $(ARGS) --output-file requirements.txt
 	$(COMPILE) --extra build --extra dev --constraint requirements.txt $(ARGS) \
 	  --output-file requirements-dev.txt
 

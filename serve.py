@@ -27,6 +27,8 @@ from api.base.queue_ages import QueueReader
 from api.base.settings import MEMORY_URL, ApiSettings, public_url
 from api.base.version import VERSION, commit
 from api.http.rate_limits import RateLimits
+from api.mcp.callers import SlackPeople
+from api.mcp.endpoint import McpEndpoint
 from api.service import app, server, telemetry
 from api.service import doctor as api_doctor
 from api.service.request_middleware import for_server
@@ -40,6 +42,7 @@ from bot.base.settings import SlackSettings
 from bot.service import doctor as slack_doctor
 from bot.service import manifest, socket
 from bot.service.app import SlackApp, build_app
+from bot.service.assistants import SlackAssistants
 from bot.service.socket import Health
 from storage.base.environment import Environment, unknown_settings
 from storage.base.settings import StorageSettings
@@ -108,9 +111,13 @@ def build(
     rate_limits = RateLimits(api.rate_limit, api.rate_limit_storage, per_feed=api.feed_rate_limit)
     site = Website(support_contact=api.support_contact, has_playground=bool(more_routes))
     slack = None
+    assistants: SlackPeople | None = None
     if settings.slack is not None:
         slack = slack_app(settings.slack, api, database, clock)
+        assistants = SlackAssistants(slack.services, settings.slack.signing_secret)
         site = replace(site, command=settings.slack.command, can_install=settings.slack.is_oauth)
+
+    mcp = McpEndpoint(app.services(database, api, clock, rate_limits), assistants)
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
@@ -125,6 +132,7 @@ def build(
             if slack is not None:
                 await stack.enter_async_context(slack.running())
                 dispatchers.append(notification_dispatcher(slack))
+            await stack.enter_async_context(mcp.running())
             if api.scheduler_on:
                 jobs = {} if slack is None else slack.jobs
                 await stack.enter_async_context(running(database, dispatchers, clock, jobs))
@@ -135,7 +143,8 @@ def build(
 
     routes = app.routes(database, api, clock, rate_limits, metrics, site)
     slack_routes = [] if slack is None else slack.routes()
-    return app.application([*routes, *slack_routes, *more_routes], api, metrics, lifespan)
+    served = [*routes, mcp.route(), *slack_routes, *more_routes]
+    return app.application(served, api, metrics, lifespan)
 
 
 def slack_app(

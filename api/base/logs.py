@@ -33,7 +33,7 @@ _counts_problems = False
 
 _PROBLEMS = frozenset({"warning", "error", "critical"})
 # Slack's libraries log whole requests: notes are personal data (Bolt logs rejected bodies at INFO).
-_QUIET = ("slack_bolt", "slack_sdk", "apscheduler", "aiohttp", "httpx")
+_QUIET = ("slack_bolt", "slack_sdk", "apscheduler", "aiohttp", "httpx", "mcp")
 
 
 class RequestLog:

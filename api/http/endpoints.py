@@ -143,15 +143,12 @@ async def _stream(
     return response
 
 
-async def _authenticate(
-    operation: Operation, request: Request, services: Services
-) -> RequestContext:
-    """The request of an authenticated caller who may use this operation.
+async def authenticate(scope: Scope, services: Services, now: datetime) -> Authenticated:
+    """The caller of a request with an API key.
 
     The key's own rate limit counts after the look-up: a wrong key leaves no counter behind.
-    Raises Unauthenticated, RateLimited, Forbidden or NotFound.
+    Raises Unauthenticated or RateLimited.
     """
-    now, scope = services.clock(), request.scope
     try:
         key_sha256 = scope["key_sha256"] = fingerprint_of(scope["headers"])
         key = await services.database.read(authentication.find_key, key_sha256)
@@ -160,10 +157,23 @@ async def _authenticate(
         if services.rate_limits is not None:
             services.rate_limits.record_failure(scope)
         raise
-    caller = scope["caller"] = authenticated.caller
+    scope["caller"] = authenticated.caller
     if services.rate_limits is not None:
         await services.rate_limits.keys.hit(scope, key_sha256)
     scope["authenticated"] = authenticated
+    return authenticated
+
+
+async def _authenticate(
+    operation: Operation, request: Request, services: Services
+) -> RequestContext:
+    """The request of an authenticated caller who may use this operation.
+
+    Raises Unauthenticated, RateLimited, Forbidden or NotFound.
+    """
+    now, scope = services.clock(), request.scope
+    authenticated = await authenticate(scope, services, now)
+    caller = authenticated.caller
     operation.admit(caller)
     return RequestContext(
         caller=caller,

@@ -76,6 +76,16 @@ class UnreadableJson(HttpError):
     detail = "The body is empty."
 
 
+class OriginNotAllowed(HttpError):
+    """A page of another website sent the request: browsers say so in the header `Origin`."""
+
+    status = 403
+    code = "origin_not_allowed"
+    title = "Pages of other websites cannot use this."
+    cure = "Send the request from a program, or from a page of this server."
+    detail = "The header Origin names another website."
+
+
 class PathNotFound(HttpError):
     """There is no such path."""
 
@@ -171,6 +181,16 @@ class PicturesUnavailable(HttpError):
         "Use the SVG: .svg instead of .png in the address. The operator can install the extra "
         "`pictures`."
     )
+
+
+class McpUnavailable(HttpError):
+    """Tools for assistants at `/mcp` need a package that this server does not have."""
+
+    status = 501
+    code = "mcp_unavailable"
+    title = "This server has no tools for assistants."
+    cure = "Ask the operator to install the extra `mcp`."
+    detail = "The operator can install the extra `mcp`."
 
 
 class Unavailable(HttpError):

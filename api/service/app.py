@@ -89,6 +89,19 @@ OTHER_PATHS: Final[Mapping[str, Mapping[str, object]]] = {
 }
 
 
+def services(
+    database: Database, settings: ApiSettings, clock: Clock, rate_limits: RateLimits | None
+) -> Services:
+    """What the handlers of these settings use."""
+    return Services(
+        database=database,
+        clock=clock,
+        base_url=settings.base_url,
+        allow_private_webhooks=settings.webhook_allow_private,
+        rate_limits=rate_limits,
+    )
+
+
 def routes(
     database: Database,
     settings: ApiSettings,
@@ -105,20 +118,14 @@ def routes(
     rate_limits = rate_limits or RateLimits(
         settings.rate_limit, settings.rate_limit_storage, per_feed=settings.feed_rate_limit
     )
-    services = Services(
-        database=database,
-        clock=clock,
-        base_url=settings.base_url,
-        allow_private_webhooks=settings.webhook_allow_private,
-        rate_limits=rate_limits,
-    )
+    served = services(database, settings, clock, rate_limits)
     return [
         # Polled routes come first, because routes are tried in order.
-        *feed_endpoint.routes(services),
-        *health.routes(services),
-        *endpoints.routes(OPERATIONS, services),
-        *metrics_route.routes(services, metrics or Metrics()),
-        *wallchart_endpoint.routes(services),
+        *feed_endpoint.routes(served),
+        *health.routes(served),
+        *endpoints.routes(OPERATIONS, served),
+        *metrics_route.routes(served, metrics or Metrics()),
+        *wallchart_endpoint.routes(served),
         *welcome.routes(site or Website(), settings.base_url),
         *documentation.routes(OPERATIONS, OTHER_PATHS, settings.base_url),
     ]

@@ -78,7 +78,8 @@ class RequestMiddleware:
         async def send_with_id(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
-                status = scope["status"] = message["status"]
+                # The SDK for /mcp sends members of HTTPStatus.
+                status = scope["status"] = message["status"] = int(message["status"])
                 rate_limit = scope.get("rate_limit", ())
                 message["headers"] = [*message["headers"], id_header, *rate_limit]
                 if not is_body_read and _is_body_long(scope):
@@ -196,4 +197,6 @@ def _line(scope: Scope, route: str | None, status: int, seconds: float) -> dict[
     if caller is not None:
         line["organisation_id"] = caller.organisation_id
         line["key_id"] = caller.key_id
+    if "mcp_tool" in scope:
+        line["tool"] = scope["mcp_tool"]
     return line

@@ -252,6 +252,10 @@ class Recipients:
     async def slack_user_id(
         self, notification: Notification, recipient: User, workspace: Workspace
     ) -> str:
+        """As ``of_person``, for the recipient of a notification."""
+        return await self.of_person(notification.organisation_id, recipient, workspace)
+
+    async def of_person(self, organisation_id: str, recipient: User, workspace: Workspace) -> str:
         """The person's Slack user id, looked up by e-mail once and stored.
 
         The look-up may set the person's language, so messages are rendered after it. Raises
@@ -274,7 +278,7 @@ class Recipients:
         profile = slack_web.profile_of(response["user"])
         linked = await self._database.write(
             slack_profiles.link,
-            notification.organisation_id,
+            organisation_id,
             recipient.id,
             profile,
             now=self._clock(),

@@ -24,7 +24,7 @@ from bot.views.typed_problems import Reading
 from storage.base.errors import DomainError, OverlappingLeave
 from storage.base.leave_values import LeaveType
 from storage.base.values import Caller
-from storage.db.database import Transaction
+from storage.db.database import Database, Transaction
 from storage.leave import form_defaults, leave_requests, leave_rows, previews
 from storage.leave.drafts import Draft
 from storage.outbox import organisation_config
@@ -44,24 +44,31 @@ async def show(interaction: Interaction, leave: ParsedLeave, *, by: Caller) -> N
         )
         return
     asides = typed_problems.corrections(leave.corrected)
-    message = await _card(interaction, read, by, asides=asides, checks_interruption=True)
+    message = await card(
+        interaction.database,
+        read,
+        by=by,
+        now=interaction.now,
+        asides=asides,
+        checks_interruption=True,
+    )
     await interaction.reply(message)
 
 
-async def _card(
-    interaction: Interaction,
+async def card(
+    database: Database,
     read: Sequence[Filled],
-    by: Caller,
     *,
+    by: Caller,
+    now: datetime,
     asides: Sequence[str] = (),
     checks_interruption: bool = False,
 ) -> Message:
-    run = interaction.database.read if len(read) == 1 else interaction.database.dry_run
-    shown = await run(_read_leave, read, by=by, now=interaction.now)
+    """What the leave comes to, with Send, in the current language."""
+    run = database.read if len(read) == 1 else database.dry_run
+    shown = await run(_read_leave, read, by=by, now=now)
     if checks_interruption and len(read) == 1:
-        interruption = await interaction.database.read(
-            amendments.form_of_typed, read[0], by=by, now=interaction.now
-        )
+        interruption = await database.read(amendments.form_of_typed, read[0], by=by, now=now)
         if interruption is not None:
             return views.interrupting(shown[0])
     return views.to_confirm(shown, asides)
@@ -153,7 +160,8 @@ async def _show_again(
     interaction: Interaction, leave: Sequence[Filled], by: Caller, why: str
 ) -> None:
     """Show the card with the effects as they are now, and why nothing was sent."""
-    await interaction.refresh(await _card(interaction, leave, by, asides=[why]))
+    message = await card(interaction.database, leave, by=by, now=interaction.now, asides=[why])
+    await interaction.refresh(message)
 
 
 def _send(

@@ -123,6 +123,11 @@ def changed_since() -> str:
     return gettext("Something has changed since. Nothing was sent: please look again.")
 
 
+def by_assistant() -> str:
+    """Above the card of a request that the person did not write themselves."""
+    return gettext("An assistant prepared this for you. Nothing is sent until you press Send.")
+
+
 def interrupting(leave: ReadLeave) -> Message:
     """Days of approved leave that would become other leave, and the button for its form."""
     line = layout.escaped(

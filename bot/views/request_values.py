@@ -102,6 +102,25 @@ class Filled:
             note=note,
         )
 
+    @classmethod
+    def of_draft(cls, draft: Draft) -> Filled:
+        """The values of a draft whose dates and halves are possible."""
+        span = counted_days.Span(
+            start_date=draft.start_date,
+            end_date=draft.end_date,
+            start_half_day=draft.start_half_day,
+            end_half_day=draft.end_half_day,
+        )
+        return cls(
+            leave_type_id=draft.leave_type_id,
+            start_date=draft.start_date,
+            end_date=draft.end_date,
+            begins_at_midday=span.first_slot % 2 == 1,
+            ends_at_midday=span.last_slot % 2 == 0,
+            note=draft.note,
+            cover_user_id=draft.cover_user_id,
+        )
+
     def draft(self) -> Draft | None:
         """None while a required value is missing."""
         if self.leave_type_id is None or self.start_date is None or self.end_date is None:

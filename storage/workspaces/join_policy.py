@@ -10,7 +10,7 @@ from importlib import resources
 from typing import Final
 
 from storage.base import texts
-from storage.base.errors import EmailTaken, Forbidden, InvalidInput
+from storage.base.errors import Conflict, EmailTaken, Forbidden, InvalidInput
 from storage.base.event_values import AuditAction
 from storage.base.values import Caller, User
 from storage.db import locks
@@ -95,6 +95,17 @@ class NotAMember(Forbidden):
     title = "You are not a member of this organisation."
     cure = "Confirm the address in Slack, or ask an admin to add, reactivate or unlink the person."
     example = ("You are not a member of this organisation.",)
+
+
+class CannotReachInSlack(Conflict):
+    """Hiatus cannot write to this person in Slack: there is no workspace, they have no account in
+    it, or Slack does not answer.
+    """
+
+    code = "cannot_reach_in_slack"
+    title = "Hiatus cannot write to this person in Slack."
+    cure = "The person opens Hiatus in Slack once. If there is no Slack, use the API instead."
+    example = ("The organisation has no Slack workspace.",)
 
 
 def join_from_slack(
