@@ -120,6 +120,13 @@ class OrganisationChanges(Body):
         Word | None,
         Field(description="Id of the Slack channel for the who's-out message; null for none."),
     ] = ABSENT
+    expiry_notices: Annotated[
+        bool,
+        Field(
+            description="Whether people are told in Slack what they have in a new leave year, and "
+            "three months and one month before days of theirs lapse."
+        ),
+    ] = ABSENT
 
     effective_from: Annotated[
         Day,

@@ -156,6 +156,8 @@ BALANCE: Final = "balance"
 BALANCE_DAY: Final = "balance.day"
 # Tells the admins that the person's balance is not right.
 BALANCE_NOT_RIGHT: Final = "balance.not_right"
+# "Got it" under a notice of days that lapse, whose id is the value.
+EXPIRY_SEEN: Final = "expiry.seen"
 
 # The calendar of who is off, in a message and in a modal; the values say what to show.
 CALENDAR: Final = "calendar"

@@ -18,6 +18,7 @@ from bot.listeners import (
     conversation,
     decisions,
     events,
+    expiry_notices,
     home,
     inbox,
     own_leave,
@@ -45,6 +46,7 @@ def register(app: AsyncApp, command: str) -> None:
     home.register(app)
     calendar.register(app)
     balance.register(app)
+    expiry_notices.register(app)
     screens.register(app)
     events.register(app)
     unknown.register(app)

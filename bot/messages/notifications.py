@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import uuid
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final, TypeAlias
 
@@ -17,7 +17,7 @@ import structlog
 from bot.base.language import using_locale
 from bot.client import slack_web
 from bot.client.workspaces import NoAccount, Recipients, Workspace, Workspaces, post
-from bot.message_views import admin_messages, closure_messages, welcome
+from bot.message_views import admin_messages, closure_messages, expiry_messages, welcome
 from bot.messages import time_credit_notifications
 from bot.messages.home_tab import Homes
 from bot.messages.leave_notifications import LeaveNotifications
@@ -28,13 +28,14 @@ from storage.notifications.notification_data import (
     BalanceQuestion,
     ClosureNotificationData,
     DigestNotificationData,
+    ExpiryNoticeData,
     NotificationData,
     StatusEndedData,
     SummaryNotificationData,
     WebhookNotificationData,
     Welcome,
 )
-from storage.notifications.notification_queue import Notification, Outcome
+from storage.notifications.notification_queue import Notification, Outcome, SentCard
 from storage.notifications.time_credit_cards import TimeCreditNotificationData
 from storage.workspaces import slack_workspaces
 
@@ -69,6 +70,7 @@ Data: TypeAlias = (
     | StatusEndedData
     | Welcome
     | BalanceQuestion
+    | ExpiryNoticeData
     | TimeCreditNotificationData
 )
 
@@ -230,6 +232,9 @@ class Notifier:
                 message = welcome.message(data, self._command, self._support_contact)
             case BalanceQuestion():
                 message = admin_messages.balance_question(data)
+            case ExpiryNoticeData():
+                posted = await post(workspace, slack_user_id, expiry_messages.message(data.shown))
+                return replace(_DELIVERED, sent_card=SentCard(message=posted, version=1))
         await post(workspace, slack_user_id, message)
         return _DELIVERED
 
@@ -244,6 +249,8 @@ def _load_other(tx: Transaction, notification: Notification, *, now: datetime) -
         return notification_data.load_welcome(tx, notification, now=now)
     if notification.kind == "balance_question":
         return notification_data.load_balance_question(tx, notification, now=now)
+    if notification.kind == "expiry_notice":
+        return notification_data.load_expiry_notice(tx, notification)
     if notification.kind == "closure_notice":
         return notification_data.load_closure(tx, notification)
     if notification.kind == "slack_status_ended":

@@ -48,6 +48,7 @@ _PARTS: Final = (
 _OWN: Final = Option(label=gettext_noop("Own settings (set over the API)"), value="own")
 JOIN: Final = "slack_members_join"
 DIGEST: Final = "digest"
+EXPIRY: Final = "expiry_notices"
 
 
 def read_form(tx: Transaction, interaction: Interaction, by: Caller, _: str) -> View:
@@ -165,8 +166,12 @@ def _months() -> list[Option]:
 
 
 def in_slack_view(settings: Organisation) -> View:
-    """Who joins, and where is posted who is out."""
-    ticked = [JOIN] * settings.slack_members_join + [DIGEST] * (settings.digest_channel is not None)
+    """Who joins, who is told of days that lapse, and where is posted who is out."""
+    chosen = {
+        JOIN: settings.slack_members_join,
+        EXPIRY: settings.expiry_notices,
+        DIGEST: settings.digest_channel is not None,
+    }
     blocks = [
         fields.field(
             "slack",
@@ -174,9 +179,10 @@ def in_slack_view(settings: Organisation) -> View:
             fields.checkboxes(
                 (
                     Option(label=gettext("Add new workspace members automatically"), value=JOIN),
+                    Option(label=gettext("Tell people before days of theirs lapse"), value=EXPIRY),
                     Option(label=gettext("Post who's out in the channel below"), value=DIGEST),
                 ),
-                ticked,
+                [value for value, is_chosen in chosen.items() if is_chosen],
             ),
             is_optional=True,
         ),
@@ -263,6 +269,7 @@ def _save_in_slack(tx: Transaction, saving: Saving) -> object:
         )
     values: dict[str, object] = {
         "slack_members_join": JOIN in ticked,
+        "expiry_notices": EXPIRY in ticked,
         "digest_channel": channel if DIGEST in ticked else None,
     }
     return _update(tx, saving, values)

@@ -32,6 +32,7 @@ from bot.client import slack_web
 from bot.client.workspaces import InstalledWorkspaces, OneWorkspace, Workspaces
 from bot.interaction import listening
 from bot.interaction.interaction import WORKSPACE, CheckUrl, Services
+from bot.messages.expiry_notices import ExpiryNotices
 from bot.messages.home_tab import Homes
 from bot.messages.jobs import Digests, DirectorySync, Reminders
 from bot.messages.notifications import Notifier
@@ -62,6 +63,7 @@ class SlackApp:
     digests: Digests
     directory: DirectorySync
     statuses: SlackStatuses
+    expiry: ExpiryNotices
     connections: list[Route]
     is_signed: bool
 
@@ -73,6 +75,7 @@ class SlackApp:
             "digests": self.digests.run,
             "directory_sync": self.directory.run,
             "slack_statuses": self.statuses.run,
+            "expiry_notices": self.expiry.run,
         }
 
     def routes(self) -> list[Route]:
@@ -153,6 +156,7 @@ def build_app(
         digests=Digests(database, workspaces, clock),
         directory=DirectorySync(database, workspaces, clock),
         statuses=SlackStatuses(database, workspaces, slack, clock),
+        expiry=ExpiryNotices(database, clock),
         connections=connecting.routes(settings, services) if settings.is_oauth else [],
         is_signed=settings.signing_secret is not None,
     )

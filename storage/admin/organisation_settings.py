@@ -46,6 +46,7 @@ _CHECKS: Final[Mapping[str, fields.Check]] = {
     "day_ends_at": fields.clock_time,
     "slack_members_join": fields.boolean,
     "digest_channel": fields.optional(channel_digests.check_channel),
+    "expiry_notices": fields.boolean,
 }
 _CHECKS_OF_PRO_RATA: Final[Mapping[str, fields.Check]] = {
     "pro_rata": fields.one_of(*get_args(ProRataMethod), code="unknown_pro_rata"),

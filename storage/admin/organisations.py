@@ -89,6 +89,7 @@ def create(
         slack_team_id=None,
         slack_members_join=True,
         digest_channel=None,
+        expiry_notices=True,
         reference_version=1,
         created_at=now,
         updated_at=now,

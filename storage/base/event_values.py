@@ -139,6 +139,7 @@ NotificationEvent = (
         "absence.told",
         "time_credit.rerouted",
         "closure.told",
+        "expiry_notice.due",
     ]
 )
 
@@ -174,6 +175,8 @@ AuditAction = Literal[
     "employment_record.created",
     "employment_record.deleted",
     "employment_record.updated",
+    "expiry_notice.seen",
+    "expiry_notice.sent",
     "holiday_override.created",
     "holiday_override.deleted",
     "holiday_set.created",

@@ -204,6 +204,13 @@ class Organisation:
         str | None,
         About(description="Id of the Slack channel for the who's-out message; null for none."),
     ]
+    expiry_notices: Annotated[
+        bool,
+        About(
+            description="Whether people are told in Slack what they have in a new leave year, and "
+            "three months and one month before days of theirs lapse."
+        ),
+    ]
     reference_version: Annotated[int, HIDDEN]
     created_at: datetime
     updated_at: Annotated[datetime, HIDDEN]

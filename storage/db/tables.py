@@ -86,6 +86,7 @@ HALVES = get_args(HalfDay)
 WHEN_SHORT = ("overdraft", "skip")
 ENFORCEMENTS = ("warn", "block")
 OFF = [SQL("DEFAULT FALSE")]
+ON = [SQL("DEFAULT TRUE")]
 OF_ORGANISATION = SQL("FOREIGN KEY (organisation_id) REFERENCES organisations (id)")
 # Versions that do not know the table delete departments, too.
 OF_DEPARTMENT = SQL(
@@ -125,6 +126,7 @@ class OrganisationRow(Model):  # type: ignore[misc]
     slack_team_id = CharField(32, null=True, unique=True)
     slack_members_join = FlagField()
     digest_channel = CharField(32, null=True)
+    expiry_notices = FlagField(constraints=ON)
     # Grows with every change of what organisation_config.py keeps in memory.
     reference_version = IntegerField()
     created_at = BigIntegerField()
@@ -1068,6 +1070,7 @@ class NotificationRow(OwnedRow):
     time_credit_id = IdField(null=True)
     # The person who says in "balance_question" that their balance is not right.
     about_user_id = IdField(null=True)
+    expiry_notice_id = IdField(null=True)
 
     class Meta:
         table_name = "notices"
@@ -1102,6 +1105,39 @@ add_index(NotificationRow, "notices_due", "due_at", where="status = 'pending'")
 add_index(
     NotificationRow, "notices_in_order", "user_id leave_request_id id", where="status = 'pending'"
 )
+
+
+class ExpiryNoticeRow(OwnedRow):
+    """What a person was told of days that lapse, on a day; ``contents`` is JSON of the figures."""
+
+    user_id = IdField()
+    kind = CharField(16)
+    told_on = DateField()
+    contents = TextField()
+    created_at = BigIntegerField()
+    # When Slack took the message, and when the person clicked that they saw it.
+    sent_at = BigIntegerField(null=True)
+    seen_at = BigIntegerField(null=True)
+
+    class Meta:
+        table_name = "expiry_notices"
+        # A person hears of lapsing days once a day at most.
+        indexes = ((("organisation_id", "user_id", "told_on"), True),)
+        constraints = [
+            references("users", "user_id"),
+            check("expiry_notices_kind", one_of("kind", ("statement", "reminder"))),
+        ]
+
+
+class ExpiryCheckRow(Model):  # type: ignore[misc]
+    """When the people of an organisation are next checked for days that lapse; none: at once."""
+
+    organisation_id = IdField(primary_key=True)
+    due_at = BigIntegerField()
+
+    class Meta:
+        table_name = "expiry_checks"
+        constraints = [OF_ORGANISATION]
 
 
 class ReminderRow(Model):  # type: ignore[misc]
@@ -1284,6 +1320,8 @@ TABLES: tuple[type[Model], ...] = (
     SlackHomeRow,
     SlackMessageRow,
     NotificationRow,
+    ExpiryNoticeRow,
+    ExpiryCheckRow,
     ReminderRow,
     TimeCreditCardRow,
     ReminderSummaryRow,

@@ -23,9 +23,16 @@ from storage.leave import decision_inbox, form_defaults, leave_balances, ledgers
 from storage.leave.decision_inbox import Inbox
 from storage.leave.leave_balances import YearBalance
 from storage.leave.ledgers import Balance
-from storage.notifications import approval_cards, digests, notification_queue, slack_messages
+from storage.notifications import (
+    approval_cards,
+    digests,
+    expiry_notices,
+    notification_queue,
+    slack_messages,
+)
 from storage.notifications.approval_cards import ApprovalCard
 from storage.notifications.digests import DigestKey
+from storage.notifications.expiry_notices import ShownNotice
 from storage.notifications.notification_queue import Notification
 from storage.notifications.slack_messages import PostedMessage
 from storage.outbox import audit, organisation_config
@@ -354,4 +361,30 @@ def load_status_ended(tx: Transaction, notification: Notification) -> StatusEnde
         team_id=config.organisation.slack_team_id,
         recipient=recipient,
         locale=people_rows.locale_of(tx, organisation_id, user_id),
+    )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ExpiryNoticeData:
+    """``recipient`` is told what they have, or of days that lapse."""
+
+    team_id: str | None
+    recipient: User
+    locale: str | None
+    shown: ShownNotice
+
+
+def load_expiry_notice(tx: Transaction, notification: Notification) -> ExpiryNoticeData | None:
+    """None if the person was deactivated or archived meanwhile."""
+    organisation_id, user_id = notification.organisation_id, notification.user_id
+    recipient = people_rows.find(tx, organisation_id, user_id)
+    shown = expiry_notices.find(tx, organisation_id, str(notification.expiry_notice_id))
+    if recipient is None or shown is None or not approval_rule.is_reachable(recipient):
+        return None
+    config = organisation_config.of_organisation(tx, organisation_id)
+    return ExpiryNoticeData(
+        team_id=config.organisation.slack_team_id,
+        recipient=recipient,
+        locale=people_rows.locale_of(tx, organisation_id, user_id),
+        shown=shown,
     )

@@ -29,7 +29,12 @@ from storage.db.compiled import (
 from storage.db.database import Transaction
 from storage.db.tables import LeaveRequestRow, NotificationRow
 from storage.leave import card_refreshes
-from storage.notifications import reminders, slack_messages, time_credit_messages
+from storage.notifications import (
+    expiry_notices,
+    reminders,
+    slack_messages,
+    time_credit_messages,
+)
 from storage.notifications.slack_messages import PostedMessage
 from storage.outbox import notification_outbox
 from storage.outbox.leased_queue import LeasedQueue, skip_locked, wait_after
@@ -62,6 +67,7 @@ class Notification:
     closure_id: str | None = None
     half_days_before: int | None = None
     about_user_id: str | None = None
+    expiry_notice_id: str | None = None
 
     @property
     def subject(self) -> tuple[str, str]:
@@ -225,6 +231,15 @@ def record_results(
     """
     changes = [_change(notification, outcome, now) for notification, outcome in outcomes]
     tx.change(_record_results, changes=orjson.dumps(changes).decode())
+    expiry_notices.record_sent(
+        tx,
+        [
+            (each.organisation_id, each.expiry_notice_id, outcome.sent_card.message)
+            for each, outcome in outcomes
+            if each.expiry_notice_id is not None and outcome.sent_card is not None
+        ],
+        now=now,
+    )
     for notification, outcome in outcomes:
         _save_message(tx, notification, outcome, now)
         if notification.event_type in _DECISION_EVENTS and notification.kind == "approval_card":
@@ -288,6 +303,8 @@ def _change(notification: Notification, outcome: Outcome, now: datetime) -> dict
 def _save_message(
     tx: Transaction, notification: Notification, outcome: Outcome, now: datetime
 ) -> None:
+    if notification.expiry_notice_id is not None:
+        return
     if notification.time_credit_id is not None:
         _save_time_credit_message(tx, notification, notification.time_credit_id, outcome, now)
         return

@@ -42,6 +42,7 @@ NotificationKind = Literal[
     "closure_notice",
     "slack_status_ended",
     "balance_question",
+    "expiry_notice",
 ]
 # The dispatcher that a commit notifies.
 NOTIFICATIONS: Final = "notifications"
@@ -64,6 +65,8 @@ STATUS_ENDED: Final = "slack_status.ended"
 JOINED: Final = "user.joined"
 # A closure booked leave for the person, or changed it or took it back.
 CLOSURE_TOLD: Final = "closure.told"
+# Days of the person lapse, or a new leave year has begun.
+EXPIRY_TOLD: Final = "expiry_notice.due"
 # A person says that their balance is not right.
 BALANCE_QUESTIONED: Final = "balance.questioned"
 # The balance or the colleagues on a card changed; its request did not.
@@ -178,6 +181,22 @@ def question_balance(tx: Transaction, user_id: str, *, organisation_id: str, now
         | {"about_user_id": user_id}
         for admin_id in admin_ids(tx, organisation_id)
         if admin_id != user_id
+    ]
+    _queue(tx, rows)
+
+
+def tell_expiry(
+    tx: Transaction,
+    notices: Iterable[tuple[str, str]],
+    *,
+    organisation_id: str,
+    now: datetime,
+) -> None:
+    """Queue a message for each notice of expiring days: its id, and that of its person."""
+    rows = [
+        notification_row(organisation_id, "expiry_notice", user_id, None, EXPIRY_TOLD, now)
+        | {"expiry_notice_id": notice_id}
+        for notice_id, user_id in notices
     ]
     _queue(tx, rows)
 

@@ -48,6 +48,7 @@ ORGANISATION = Organisation(
     slack_team_id=None,
     slack_members_join=True,
     digest_channel=None,
+    expiry_notices=True,
     reference_version=1,
     created_at=LONG_AGO,
     updated_at=LONG_AGO,

@@ -1,0 +1,461 @@
+"""Tells people of days that lapse, with proof: what was said, when, and when they saw it.
+
+A notice is a row with the figures that its message shows, so it says later what it said then. It is
+written with its notification in one transaction, once a day and person at most; that it was sent
+and seen is audited. ``expiring_days`` of the rules says which days lapse and when they are told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Final
+from zoneinfo import ZoneInfo
+
+from peewee import JOIN, Select, Update
+from pydantic import TypeAdapter
+
+from storage.base.allowance_values import Allowance
+from storage.base.errors import NotFound
+from storage.base.ids import is_id, new_id
+from storage.base.values import Caller, Organisation, User, local_day
+from storage.db import locks, rows
+from storage.db.compiled import Param, any_of, compiled
+from storage.db.database import Row, Transaction
+from storage.db.tables import ExpiryCheckRow, ExpiryNoticeRow, OrganisationRow, UserRow
+from storage.leave import bookings, leave_balances
+from storage.leave.bookings import NO_BOOKINGS, Bookings
+from storage.notifications.slack_messages import PostedMessage
+from storage.outbox import audit, notification_outbox, organisation_config
+from storage.outbox.organisation_config import OrganisationConfig
+from storage.people import approval_rule, employment_by_date
+from storage.rules import employment_terms, expiring_days
+from storage.rules.counted_days import Span
+from storage.rules.expiring_days import Due, KnownFrom, Lapse, NoticeKind, Pot, Told
+
+# Organisations that a periodic run checks; the next run follows within a minute.
+MAX_ORGANISATIONS: Final = 1_000
+# People whose balances are read at once.
+BATCH_SIZE: Final = 100
+# Longer than the check of a large organisation takes; then another process begins it again.
+LEASE: Final = timedelta(minutes=10)
+# The wait after an error in an organisation's data.
+BACK_OFF: Final = timedelta(minutes=15)
+# A day off may be followed by holidays; then a notice no longer waits for a working day.
+_DAYS_AHEAD: Final = 14
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TellsOf:
+    """What a notice says of one allowance; ``pot.lapses`` are the days that it names."""
+
+    allowance_id: str
+    pot: Pot
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ExpiryNotice:
+    """``told_on`` is the day in the organisation. ``sent_at`` is None until Slack has it."""
+
+    id: str
+    user_id: str
+    kind: NoticeKind
+    told_on: date
+    contents: tuple[TellsOf, ...]
+    created_at: datetime
+    sent_at: datetime | None = None
+    seen_at: datetime | None = None
+
+    @property
+    def named(self) -> dict[tuple[str, date], Lapse]:
+        """The days that it names, by allowance and last day."""
+        return {
+            (each.allowance_id, lapse.last_day): lapse
+            for each in self.contents
+            for lapse in each.pot.lapses
+        }
+
+
+_CONTENTS: Final = TypeAdapter(tuple[TellsOf, ...])
+
+
+def _notice(row: Row) -> ExpiryNotice:
+    return ExpiryNotice(
+        id=row.id,
+        user_id=row.user_id,
+        kind=row.kind,
+        told_on=rows.day(row.told_on),
+        contents=_CONTENTS.validate_json(row.contents),
+        created_at=rows.instant(row.created_at),
+        sent_at=None if row.sent_at is None else rows.instant(row.sent_at),
+        seen_at=None if row.seen_at is None else rows.instant(row.seen_at),
+    )
+
+
+def of_people(
+    tx: Transaction, organisation_id: str, user_ids: Collection[str], since: date
+) -> dict[str, list[ExpiryNotice]]:
+    """Each person's notices since a day, oldest first; people without one are absent."""
+    found: dict[str, list[ExpiryNotice]] = {}
+    for row in tx.all(
+        _of_people,
+        organisation_id=organisation_id,
+        user_ids=sorted(user_ids),
+        since=since.isoformat(),
+    ):
+        found.setdefault(row.user_id, []).append(_notice(row))
+    return found
+
+
+@compiled
+def _of_people(
+    organisation_id: Param[str], user_ids: Param[list[str]], since: Param[str]
+) -> Select:
+    row = ExpiryNoticeRow
+    return (
+        row.select(
+            row.id,
+            row.user_id,
+            row.kind,
+            row.told_on,
+            row.contents,
+            row.created_at,
+            row.sent_at,
+            row.seen_at,
+        )
+        .where(
+            row.organisation_id == organisation_id,
+            any_of(row.user_id, user_ids),
+            row.told_on >= since,
+        )
+        .order_by(row.user_id, row.told_on)
+    )
+
+
+def pots_of_people(
+    tx: Transaction, config: OrganisationConfig, users: Sequence[User], today: date
+) -> dict[str, dict[str, Pot]]:
+    """What each person has today by allowance, the default one first, in one query.
+
+    Only people who are employed today are in it.
+    """
+    employed = [
+        user
+        for user in users
+        if employment_terms.includes(employment_terms.periods_of(user), today)
+    ]
+    if not employed:
+        return {}
+    begin = min(leave_balances.accrual_start(config, user, today) for user in employed)
+    booked = bookings.of_people(tx, config.organisation.id, [user.id for user in employed], begin)
+    return {
+        user.id: _pots(config, user, booked.get(user.id, NO_BOOKINGS), today) for user in employed
+    }
+
+
+def _pots(config: OrganisationConfig, user: User, booked: Bookings, today: date) -> dict[str, Pot]:
+    leave = leave_balances.leave_by_allowance(config, booked)
+    return {
+        allowance_id: expiring_days.pot(
+            leave_balances.account_of(config, user, booked, allowance_id),
+            [leave_balances.deduction(each) for each in leave.get(allowance_id, [])],
+            today,
+        )
+        for allowance_id in config.allowances
+    }
+
+
+# Which organisations and people are checked, and when.
+
+
+def due_organisations(tx: Transaction, *, now: datetime) -> list[str]:
+    """The organisations in Slack whose check is due, those due longest first."""
+    return [row.id for row in tx.all(_due_organisations, now=now)]
+
+
+@compiled
+def _due_organisations(now: Param[datetime]) -> Select:
+    organisation, check = OrganisationRow, ExpiryCheckRow
+    return (
+        organisation.select(organisation.id)
+        .join(check, JOIN.LEFT_OUTER, on=(check.organisation_id == organisation.id))
+        .where(
+            organisation.slack_team_id.is_null(False),
+            organisation.expiry_notices,
+            check.due_at.is_null() | (check.due_at <= now),
+        )
+        .order_by(check.due_at)
+        .limit(MAX_ORGANISATIONS)
+    )
+
+
+def claim(tx: Transaction, organisation_id: str, *, now: datetime) -> bool:
+    """Begin the check of an organisation; False if it is not due, or another process has it.
+
+    People are told within the organisation's working hours; the check waits for them.
+    """
+    config = organisation_config.of_organisation(tx, organisation_id)
+    begins_at = _next_check(config.organisation, now)
+    is_checked = begins_at <= now and config.is_in_slack and config.organisation.expiry_notices
+    due_at = now + LEASE if is_checked else max(begins_at, now + LEASE)
+    if tx.insert_new(ExpiryCheckRow, organisation_id=organisation_id, due_at=due_at):
+        return is_checked
+    is_claimed = tx.change(_move, organisation_id=organisation_id, now=now, due_at=due_at)
+    return is_checked and bool(is_claimed)
+
+
+@compiled
+def _move(organisation_id: Param[str], now: Param[datetime], due_at: Param[datetime]) -> Update:
+    return ExpiryCheckRow.update(due_at=due_at).where(
+        ExpiryCheckRow.organisation_id == organisation_id, ExpiryCheckRow.due_at <= now
+    )
+
+
+def finish(tx: Transaction, organisation_id: str, *, now: datetime) -> None:
+    """The organisation was checked; the next check is on the next day."""
+    organisation = organisation_config.of_organisation(tx, organisation_id).organisation
+    tomorrow = local_day(now, organisation.timezone) + timedelta(days=1)
+    due_at = _at(organisation, tomorrow, organisation.day_starts_at)
+    tx.update(ExpiryCheckRow, {"due_at": due_at}, organisation_id=organisation_id)
+
+
+def back_off(tx: Transaction, organisation_id: str, *, now: datetime) -> None:
+    """Check the organisation later, after an error."""
+    due_at = now + BACK_OFF
+    tx.update(ExpiryCheckRow, {"due_at": due_at}, organisation_id=organisation_id)
+
+
+def _next_check(organisation: Organisation, now: datetime) -> datetime:
+    """When people may be told: now within working hours, else when they begin."""
+    today = local_day(now, organisation.timezone)
+    begins_at = _at(organisation, today, organisation.day_starts_at)
+    if now < _at(organisation, today, organisation.day_ends_at):
+        return begins_at
+    return _at(organisation, today + timedelta(days=1), organisation.day_starts_at)
+
+
+def _at(organisation: Organisation, day: date, clock: str) -> datetime:
+    zone = ZoneInfo(organisation.timezone)
+    return datetime.combine(day, time.fromisoformat(clock), zone).astimezone(UTC)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DuePeople:
+    """People to tell. ``after_id`` is where the next batch begins; None: there is none."""
+
+    user_ids: tuple[str, ...]
+    after_id: str | None
+
+
+def due_people(
+    tx: Transaction, organisation_id: str, after_id: str | None, *, now: datetime
+) -> DuePeople:
+    """The people of a batch for whom a notice is due now."""
+    config = organisation_config.of_organisation(tx, organisation_id)
+    found = tx.all(
+        _reachable_people, organisation_id=organisation_id, after_id=after_id, limit=BATCH_SIZE
+    )
+    users = [rows.user(row) for row in found]
+    return DuePeople(
+        user_ids=tuple(_due(tx, config, users, now)),
+        after_id=users[-1].id if len(users) == BATCH_SIZE else None,
+    )
+
+
+@compiled
+def _reachable_people(
+    organisation_id: Param[str], after_id: Param[str] | None, limit: Param[int]
+) -> Select:
+    query = UserRow.select(*rows.USER).where(
+        UserRow.organisation_id == organisation_id, approval_rule.is_reachable_sql(UserRow)
+    )
+    if after_id is not None:
+        query = query.where(UserRow.id > after_id)
+    return query.order_by(UserRow.id).limit(limit)
+
+
+def tell(tx: Transaction, organisation_id: str, user_ids: Sequence[str], *, now: datetime) -> int:
+    """Write the notices of these people and queue their messages; the number of notices.
+
+    The people are locked, so that of two processes only one finds a notice due.
+    """
+    config = organisation_config.of_organisation(tx, organisation_id)
+    found = tx.select(UserRow, locks.ROW, organisation_id=organisation_id, id=sorted(user_ids))
+    due = _due(tx, config, [rows.user(row) for row in found], now)
+    today = local_day(now, config.organisation.timezone)
+    notices = [
+        {
+            "organisation_id": organisation_id,
+            "id": new_id(now),
+            "user_id": user_id,
+            "kind": each.kind,
+            "told_on": today.isoformat(),
+            "contents": rows.json_text(contents),
+            "created_at": now,
+        }
+        for user_id, (each, contents) in due.items()
+    ]
+    tx.insert_all(ExpiryNoticeRow, notices)
+    notification_outbox.tell_expiry(
+        tx,
+        [(str(each["id"]), str(each["user_id"])) for each in notices],
+        organisation_id=organisation_id,
+        now=now,
+    )
+    return len(notices)
+
+
+def _due(
+    tx: Transaction, config: OrganisationConfig, users: Sequence[User], now: datetime
+) -> dict[str, tuple[Due, tuple[TellsOf, ...]]]:
+    """The notices that are due now, with what they say, by person."""
+    if not users or not config.is_in_slack or not config.organisation.expiry_notices:
+        return {}
+    today = local_day(now, config.organisation.timezone)
+    users = [user for user in users if approval_rule.is_reachable(user)]
+    pots = pots_of_people(tx, config, users, today)
+    # A leave year and the time in which a notice may be merged or late.
+    since = today - timedelta(days=400)
+    notices = of_people(tx, config.organisation.id, [*pots], since) if pots else {}
+    due: dict[str, tuple[Due, tuple[TellsOf, ...]]] = {}
+    for user in users:
+        if user.id not in pots:
+            continue
+        told = [_told(notice) for notice in notices.get(user.id, [])]
+        known = _known(config, user)
+        found = expiring_days.due(pots[user.id], told, known, today)
+        if found is None or any(each.on == today for each in told):
+            continue
+        working_days = _working_days(config, user, today)
+        if expiring_days.is_sent_on(today, working_days, found.first_last_day):
+            due[user.id] = found, _contents(found, pots[user.id])
+    return due
+
+
+def _told(notice: ExpiryNotice) -> Told:
+    return Told(
+        on=notice.told_on,
+        is_statement=notice.kind == "statement",
+        named=frozenset(notice.named),
+    )
+
+
+def _known(config: OrganisationConfig, user: User) -> KnownFrom:
+    timezone = config.organisation.timezone
+    return KnownFrom(
+        organisation=local_day(config.organisation.created_at, timezone),
+        person=local_day(user.created_at, timezone),
+        employment=user.start_date,
+    )
+
+
+def _working_days(config: OrganisationConfig, user: User, today: date) -> list[date]:
+    span = Span(start_date=today, end_date=today + timedelta(days=_DAYS_AHEAD))
+    return [each.date for each in employment_by_date.count(config, user, span) if each.counted]
+
+
+def _contents(due: Due, pots: Mapping[str, Pot]) -> tuple[TellsOf, ...]:
+    return tuple(
+        TellsOf(allowance_id=allowance_id, pot=replace(pots[allowance_id], lapses=lapses))
+        for allowance_id, lapses in due.named.items()
+        if not pots[allowance_id].is_empty
+    )
+
+
+# What becomes of a notice.
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ShownNotice:
+    """A notice with what its message needs; ``allowances`` are by id."""
+
+    notice: ExpiryNotice
+    allowances: Mapping[str, Allowance]
+    timezone: str
+
+
+def find(tx: Transaction, organisation_id: str, notice_id: str) -> ShownNotice | None:
+    row = None
+    if is_id(notice_id):
+        row = tx.find(ExpiryNoticeRow, organisation_id=organisation_id, id=notice_id)
+    if row is None:
+        return None
+    config = organisation_config.of_organisation(tx, organisation_id)
+    return ShownNotice(
+        notice=_notice(row),
+        allowances=config.allowances,
+        timezone=config.organisation.timezone,
+    )
+
+
+def record_sent(
+    tx: Transaction, sent: Iterable[tuple[str, str, PostedMessage]], *, now: datetime
+) -> None:
+    """Record that Slack took the messages of notices: their organisation, id and message.
+
+    A message that a crash has repeated is recorded once.
+    """
+    by_organisation: dict[str, dict[str, PostedMessage]] = {}
+    for organisation_id, notice_id, message in sent:
+        by_organisation.setdefault(organisation_id, {})[notice_id] = message
+    for organisation_id, messages in by_organisation.items():
+        unsent = tx.select(
+            ExpiryNoticeRow,
+            locks.ROW,
+            organisation_id=organisation_id,
+            id=sorted(messages),
+            sent_at=None,
+        )
+        notices = [_notice(row) for row in unsent]
+        if not notices:
+            continue
+        tx.update(
+            ExpiryNoticeRow,
+            {"sent_at": now},
+            organisation_id=organisation_id,
+            id=[notice.id for notice in notices],
+        )
+        audit.record_all(
+            tx,
+            "expiry_notice.sent",
+            "user",
+            [(each.user_id, {}, _audited(each, messages[each.id])) for each in notices],
+            by=Caller.system(organisation_id, "scheduler"),
+            now=now,
+        )
+
+
+def _audited(notice: ExpiryNotice, message: PostedMessage) -> dict[str, object]:
+    lapses = [
+        {"allowance_id": allowance_id, "days": float(lapse.half_days) / 2, "lapses_on": day}
+        for (allowance_id, day), lapse in notice.named.items()
+    ]
+    return {
+        "expiry_notice_id": notice.id,
+        "kind": notice.kind,
+        "lapses": lapses,
+        "slack_channel": message.channel,
+        "slack_ts": message.ts,
+    }
+
+
+def see(tx: Transaction, notice_id: str, *, by: Caller, now: datetime) -> ShownNotice:
+    """Record that the caller saw their own notice, once. Raises NotFound."""
+    shown = find(tx, by.organisation_id, notice_id)
+    if shown is None or shown.notice.user_id != by.user_id:
+        raise NotFound("expiry notice")
+    is_first = tx.update(
+        ExpiryNoticeRow,
+        {"seen_at": now},
+        organisation_id=by.organisation_id,
+        id=notice_id,
+        seen_at=None,
+    )
+    if not is_first:
+        return shown
+    after = {"expiry_notice_id": notice_id}
+    audit.record(
+        tx, "expiry_notice.seen", "user", shown.notice.user_id, by=by, now=now, after=after
+    )
+    return replace(shown, notice=replace(shown.notice, seen_at=now))
