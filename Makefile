@@ -21,7 +21,7 @@ COMPILE := $(UV) pip compile pyproject.toml --quiet --universal --python-version
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: run test test-all test-cluster install lint bench fuzz docs catalogues screenshots swagger-ui lock help
+.PHONY: run test test-all test-cluster install lint bench fuzz docs catalogues screenshots swagger-ui sbom lock help
 
 run: $(RUNTIME)  ## Start Hiatus with demo data at http://127.0.0.1:8000
 	$(BIN)/hiatus serve --demo $(ARGS)
@@ -63,6 +63,9 @@ screenshots: $(DEV)  ## Remake the pictures in docs/screenshots, in light and da
 
 swagger-ui: $(DEV)  ## Print the version of the vendored Swagger UI; ARGS=5.35.0 replaces it by that version
 	$(BIN)/python -m tests.swagger_ui $(ARGS)
+
+sbom: $(DEV)  ## Write sbom.cdx.json: what production installs, with licences, as CycloneDX
+	$(BIN)/python -m tests.sbom $(ARGS)
 
 lock:  ## Resolve the dependencies (needs uv); ARGS=--upgrade takes newer versions
 	$(COMPILE) --extra build --extra mcp --extra pictures $(ARGS) --output-file requirements.txt

@@ -50,7 +50,7 @@ from storage.db import engines
 from storage.db.database import Database
 from storage.db.schema import check_schema, log_newer, migrate
 from storage.keys import stored_secrets
-from storage.operations import backups, commands, console, demo, doctor
+from storage.operations import backups, commands, console, demo, demo_files, doctor
 from storage.operations.doctor import Check
 from storage.outbox import notification_outbox
 
@@ -188,8 +188,11 @@ def serve_command(env: Mapping[str, str]) -> click.Command:
         help="Processes that share the port, to use more processor cores.",
     )
     @click.option("--demo", is_flag=True, help="Migrate, and add demo data if empty.")
-    def serve(host: str, port: int, workers: int, demo: bool) -> None:
+    @click.option("--start-over", is_flag=True, help="With --demo: remove the demo's file first.")
+    def serve(host: str, port: int, workers: int, demo: bool, start_over: bool) -> None:
         """Serve REST, calendar feeds, Slack and the scheduler."""
+        if start_over and not demo:
+            raise click.UsageError("--start-over needs --demo.")
         if demo and workers > 1:
             raise click.UsageError("--demo needs one process: its Slack is in that process.")
         address = server.shown_address(host, port)
@@ -207,6 +210,9 @@ def serve_command(env: Mapping[str, str]) -> click.Command:
         except server.CannotListen as error:
             hint = ' With make: `make run ARGS="--port 9000"`.' if demo else ""
             console.fail(f"{error}{hint}")
+        if start_over:
+            with console.errors_on_stderr():
+                demo_files.start_over(StorageSettings.from_env(env).database_url)
         settings = prepare({**env, "BASE_URL": base_url or f"http://{address}"}, migrates=demo)
         # When uvicorn has stopped, it raises the signal that stopped it again.
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))

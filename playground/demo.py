@@ -109,6 +109,10 @@ def banner(
             f"  API key   {organisation.member_api_key} of {organisation.member_email}, a member",
             f"  Try       curl -H 'Authorization: Bearer {organisation.api_key}' "
             f"{base_url}/api/v1/leave-requests",
+            "Next",
+            "  Connect your Slack   docs/slack.md; `hiatus slack manifest` prints the app",
+            "  Deploy               docs/deployment.md",
+            "  Start over           make run ARGS=--start-over",
         ]
     )
 

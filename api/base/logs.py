@@ -119,14 +119,15 @@ def configure(log_format: LogFormat) -> None:
         structlog.processors.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
     ]
-    is_json = log_format == "json"
+    is_terminal = sys.stderr.isatty()
+    is_json = log_format == "json" or (log_format == "auto" and not is_terminal)
     renderer: Processor
     if is_json:
         shared.append(structlog.processors.format_exc_info)
         renderer = structlog.processors.JSONRenderer(serializer=_as_json)
     else:
         renderer = structlog.dev.ConsoleRenderer(
-            colors=sys.stderr.isatty(),
+            colors=is_terminal,
             # The default one prints local variables, which include keys and feed tokens.
             exception_formatter=structlog.dev.plain_traceback,
         )

@@ -7,14 +7,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from ipaddress import ip_network
-from typing import Final, Literal
+from typing import Final, Literal, get_args
 from urllib.parse import urlsplit
 
 import limits
 
 from storage.base.environment import Environment, read_support_contact
 
-LogFormat = Literal["json", "console"]
+# "auto" is console on a terminal, else json.
+LogFormat = Literal["auto", "json", "console"]
 
 # Where rate limits are counted by default: by each process for itself.
 MEMORY_URL: Final = "memory://"
@@ -48,7 +49,7 @@ class ApiSettings:
     # PEM certificates of private certificate authorities, in addition to the public ones.
     webhook_ca_file: str = ""
     scheduler_on: bool = True
-    log_format: LogFormat = "json"
+    log_format: LogFormat = "auto"
     # An e-mail address or a URL; Slack shows it, too.
     support_contact: str = ""
     # Addresses and networks whose X-Forwarded-For and X-Forwarded-Proto are trusted, or "*".
@@ -65,7 +66,7 @@ class ApiSettings:
             webhook_allow_private=environment.switch("HIATUS_WEBHOOK_ALLOW_PRIVATE", default=False),
             webhook_ca_file=_ca_file(environment),
             scheduler_on=environment.switch("HIATUS_SCHEDULER", default=True),
-            log_format=environment.one_of("LOG_FORMAT", ("json", "console"), "json"),
+            log_format=environment.one_of("LOG_FORMAT", get_args(LogFormat), "auto"),
             support_contact=read_support_contact(environment),
             trusted_proxies=_trusted_proxies(environment),
         )

@@ -6,6 +6,7 @@ import asyncio
 import errno
 import io
 import json
+import os
 import re
 import subprocess
 import sys
@@ -105,6 +106,28 @@ logging.getLogger("library").warning("odd: %s", "\\ud800")
 
     written = done.stderr.splitlines()
     assert [line.count("\\ud800") for line in written] == [1, 1]
+
+
+_LOGS_ONCE = """
+import structlog
+from api.base import logs
+logs.configure("auto")
+structlog.stdlib.get_logger("hiatus").warning("hiatus.odd", kind="new")
+"""
+
+
+def test_lines_are_readable_on_a_terminal_and_json_anywhere_else() -> None:
+    terminal, stderr = os.openpty()
+    command = [sys.executable, "-c", _LOGS_ONCE]
+    subprocess.run(command, stderr=stderr, check=True)
+    shown = os.read(terminal, 4_096).decode()
+    for end in (terminal, stderr):
+        os.close(end)
+    piped = subprocess.run(command, stderr=subprocess.PIPE, text=True, check=True).stderr
+
+    assert "\x1b[" in shown
+    assert not shown.startswith("{")
+    assert json.loads(piped)["event"] == "hiatus.odd"
 
 
 _ANSWERING_502 = """

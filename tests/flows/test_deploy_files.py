@@ -182,11 +182,12 @@ def test_every_unit_that_a_page_names_exists() -> None:
     assert unknown == set()
 
 
-def test_processes_that_serve_have_a_memory_limit() -> None:
-    for name in SERVICES[:2]:
-        assert unit(name)["MemoryMax"] == ["512M"]
-    for name in ("web-1", "web-2", "bot"):
-        assert COMPOSE["services"][name]["mem_limit"] == "512m"
+def test_every_process_has_a_memory_limit() -> None:
+    for name in SERVICES:
+        assert (unit(name)["MemoryHigh"], unit(name)["MemoryMax"]) == (["448M"], ["512M"])
+    for name, service in COMPOSE["services"].items():
+        hiatus = service["image"] == "hiatus"
+        assert service["mem_limit"] == "512m" if hiatus else "mem_limit" in service, name
 
 
 def test_an_exported_setting_wins_over_that_of_the_services(tmp_path: Path) -> None:

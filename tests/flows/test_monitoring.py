@@ -101,8 +101,22 @@ def test_rules_and_dashboard_read_metrics_that_a_process_shows(server: Server) -
 def test_every_rule_has_a_severity_texts_and_a_page() -> None:
     for rule in alert_rules():
         assert rule["labels"]["severity"] in ("critical", "warning", "info"), rule["alert"]
-        assert set(rule["annotations"]) == {"summary", "description", "runbook"}, rule["alert"]
-        assert (ROOT / rule["annotations"]["runbook"]).is_file(), rule["alert"]
+        assert set(rule["annotations"]) == {"summary", "description", "runbook_url"}, rule["alert"]
+
+
+RUNBOOKS = "https://docs.example.com/hiatus/docs/operations/"
+
+
+def test_every_rule_leads_to_a_runbook_that_exists() -> None:
+    for rule in alert_rules():
+        url = rule["annotations"]["runbook_url"]
+        page, _, section = url.removeprefix(RUNBOOKS).partition("#")
+        assert url.startswith(RUNBOOKS), rule["alert"]
+        text = (ROOT / "docs" / "operations" / page).read_text(encoding="utf-8")
+        headings = re.findall(r"^## (\w+)$", text, re.MULTILINE)
+        if section:
+            assert section in {heading.lower() for heading in headings}, rule["alert"]
+    assert f"{RUNBOOKS.removesuffix('/docs/operations/')}|" in (ROOT / "docs/alerts.md").read_text()
 
 
 def test_the_page_of_alerts_lists_every_rule() -> None:
@@ -170,6 +184,7 @@ HEALTHY = {
     "hiatus_webhook_oldest_due_seconds{instance='a'}": "3+0x240",
     "hiatus_notification_oldest_due_seconds{instance='a'}": "0+0x240",
     "hiatus_digest_oldest_due_seconds{instance='a'}": "0+0x240",
+    "hiatus_slack_status_oldest_due_seconds{instance='a'}": "0+0x240",
     f"{ATTEMPTS}'delivered'}}": "0+60x240",
     f"{ATTEMPTS}'timeout'}}": "0+6x240",
     f"{CALLS}'ok'}}": "0+60x240",
@@ -202,6 +217,10 @@ SCENARIOS: list[tuple[dict[str, str], set[str]]] = [
         {"HiatusNotificationsLate"},
     ),
     ({"hiatus_digest_oldest_due_seconds{instance='a'}": "1801+0x240"}, {"HiatusDigestLate"}),
+    (
+        {"hiatus_slack_status_oldest_due_seconds{instance='a'}": "1801+0x240"},
+        {"HiatusSlackStatusesLate"},
+    ),
     ({f"{CALLS}'token_refused'}}": "_x235 1+0x5"}, {"HiatusSlackTokenRefused"}),
     ({f"{CALLS}'token_refused'}}": "4+0x232 5+0x8"}, {"HiatusSlackTokenRefused"}),
     ({f"{CALLS}'token_refused'}}": "4+0x240"}, set()),

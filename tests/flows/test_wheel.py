@@ -22,7 +22,16 @@ pytestmark = pytest.mark.slow
 
 # As the container build gives it.
 _COMMIT = "0123456789abcdef0123456789abcdef01234567"
-_SOURCES = ("api", "bot", "playground", "storage", "serve.py", "pyproject.toml", "LICENSE")
+_SOURCES = (
+    "api",
+    "bot",
+    "playground",
+    "storage",
+    "serve.py",
+    "pyproject.toml",
+    "LICENSE",
+    "NOTICE",
+)
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +79,8 @@ def test_the_wheel_has_the_files_beside_the_modules(wheel: Path) -> None:
     }
     assert beside - names == set()
     assert {f"api/website/static/swagger-ui/{name}" for name in swagger_ui.FILES} <= names
-    assert f"hiatus-{VERSION}.dist-info/licenses/LICENSE" in names
+    licences = {f"hiatus-{VERSION}.dist-info/licenses/{name}" for name in ("LICENSE", "NOTICE")}
+    assert licences <= names
 
 
 def test_the_installed_command_migrates_and_serves(hiatus: str, tmp_path: Path) -> None:

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
+import click
 import pytest
 
+from storage.base.secrets import Secrets
 from storage.base.values import SCOPES, User, days_of
 from storage.calendars import absences
 from storage.db.database import Database, Transaction
+from storage.db.engines import open_database
 from storage.db.pages import PageOf
+from storage.db.schema import migrate
 from storage.keys import api_keys, authentication
 from storage.leave import leave_lists, ledgers
 from storage.notifications import notification_queue
 from storage.notifications.notification_queue import Notification, Outcome
-from storage.operations import demo
+from storage.operations import demo, demo_files
 from storage.operations.demo import DemoOrganisation
 from storage.outbox import organisation_config
 from storage.people import people_lists, people_rows
@@ -225,3 +231,38 @@ def test_a_process_that_starts_late_keeps_the_real_workspace_linked(database: Da
     assert organisation is not None
     assert organisation.id == acme.organisation_id
     assert has_left == [True, False]
+
+
+def test_starting_over_removes_the_demo_and_keeps_its_key(tmp_path: Path) -> None:
+    path = tmp_path / "hiatus.db"
+    url = f"sqlite:///{path}"
+    path.with_name("hiatus.db.key").write_text("key")
+    migrate(url)
+    with closing(open_database(url, Secrets.generate())) as database:
+        database.write_now(demo.ensure, now=NOW)
+
+    demo_files.start_over(url)
+    demo_files.start_over(url)
+
+    assert [file.name for file in tmp_path.iterdir()] == ["hiatus.db.key"]
+
+
+def test_starting_over_removes_nothing_but_a_demo(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "hiatus.db"
+    url = f"sqlite:///{path}"
+    migrate(url)
+    with closing(open_database(url, Secrets.generate())) as database:
+        database.write_now(demo.ensure, now=NOW)
+        with pytest.raises(click.exceptions.Exit):
+            demo_files.start_over(url)
+        assert "is in use" in capsys.readouterr().err
+        an_organisation(database)
+
+    for refused in (url, "postgresql://hiatus@127.0.0.1:1/hiatus"):
+        with pytest.raises(click.exceptions.Exit):
+            demo_files.start_over(refused)
+
+    assert "not the demo: nothing was removed" in capsys.readouterr().err
+    assert path.exists()

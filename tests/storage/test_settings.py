@@ -296,7 +296,7 @@ def test_rest_has_the_defaults_of_the_contract() -> None:
         rate_limit_storage="memory://",
         webhook_allow_private=False,
         scheduler_on=True,
-        log_format="json",
+        log_format="auto",
         trusted_proxies=("127.0.0.0/8", "::1"),
     )
 
