@@ -256,12 +256,12 @@ def test_the_index_of_runbooks_names_every_page_of_its_folder() -> None:
 
 
 @pytest.mark.parametrize("page", RUNBOOKS, ids=name_of)
-def test_a_runbook_leads_from_the_symptom_to_the_drill(page: Path) -> None:
+def test_a_runbook_leads_from_the_symptom_to_what_follows(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
 
     headings = re.findall(r"^## (.+)$", prose(page), re.MULTILINE)
 
-    assert headings == ["Symptom", "Check", "Do", "Afterwards", "The drill"]
+    assert headings == ["Symptom", "Check", "Do", "Afterwards"]
     assert len(text.splitlines()) <= 90
 
 
