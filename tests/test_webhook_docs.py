@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from api.webhooks.webhook_delivery import sign
-from storage.admin import allowances
+from storage.admin import allowances, erasure
 from storage.base.event_values import DELIVERY_EVENTS
 from storage.base.secrets import new_signing_secret
 from storage.db.database import Database
@@ -70,6 +70,8 @@ def real_events(database: Database) -> dict[str, Any]:
     acme.write(time_credits.cancel, credit_id)
     late = claim(date(2026, 5, 31))
     database.write_now(time_credits.decline, late, reason="It was a Friday.", by=boss, now=NOW)
+    left = a_person(database, acme, email="left@example.com", status="archived")
+    acme.write(erasure.erase, left.id, confirm="left@example.com")
     database.write_now(delivery_log.ping, webhook.id, by=acme.caller, now=NOW)
     events_by_type: dict[str, Any] = {}
     while claimed := database.write_now(

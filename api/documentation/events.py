@@ -5,15 +5,22 @@ from __future__ import annotations
 from typing import Final
 
 from api.documentation.schemas import REF, Examples, Json, class_name
-from storage.base.event_values import EVENTS, TIME_CREDIT_EVENT_TYPES, DeliveryEvent
+from storage.base.event_values import (
+    EVENTS,
+    TIME_CREDIT_EVENT_TYPES,
+    USER_EVENT_TYPES,
+    DeliveryEvent,
+)
 from storage.outbox.webhook_outbox import (
     PING,
+    ErasedUserData,
     EventBody,
     EventData,
     PingBody,
     PingData,
     TimeCreditEventBody,
     TimeCreditEventData,
+    UserEventBody,
 )
 
 TAG: Final = {
@@ -77,13 +84,16 @@ def take_schemas(components: Json) -> Json:
             **components[model.__name__],
             "examples": [examples.of({"$ref": REF.format(model=model.__name__)})],
         }
-        for model in (EventData, TimeCreditEventData, PingData)
+        for model in (EventData, TimeCreditEventData, ErasedUserData, PingData)
     }
-    of_events, of_credits, of_pings = (
-        components.pop(model.__name__) for model in (EventBody, TimeCreditEventBody, PingBody)
+    of_events, of_credits, of_users, of_pings = (
+        components.pop(model.__name__)
+        for model in (EventBody, TimeCreditEventBody, UserEventBody, PingBody)
     )
     for event, (_, description) in EVENTS.items():
         body = of_credits if event in TIME_CREDIT_EVENT_TYPES else of_events
+        if event in USER_EVENT_TYPES:
+            body = of_users
         if event == PING:
             body = of_pings
         schemas[_name(event)] = {

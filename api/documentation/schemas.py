@@ -12,7 +12,7 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode
 
 from api.http.errors import Problem
 from api.http.operations import Operation
-from storage.outbox.webhook_outbox import EventBody, PingBody, TimeCreditEventBody
+from storage.outbox.webhook_outbox import EventBody, PingBody, TimeCreditEventBody, UserEventBody
 
 Json = dict[str, Any]
 # An operation id or another name, and whether the model is a request's or a response's.
@@ -70,6 +70,7 @@ def of_operations(operations: Iterable[Operation]) -> tuple[Mapping[SchemaKey, J
         ("problem", "serialization", TypeAdapter(Problem)),
         ("event", "serialization", TypeAdapter(EventBody)),
         ("time_credit", "serialization", TypeAdapter(TimeCreditEventBody)),
+        ("user", "serialization", TypeAdapter(UserEventBody)),
         ("ping", "serialization", TypeAdapter(PingBody)),
     ]
     for operation in operations:

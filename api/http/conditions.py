@@ -27,6 +27,7 @@ from storage.base.errors import (
 from storage.base.values import Caller, record
 from storage.keys.idempotency import (
     Claim,
+    IdempotencyAnswerErased,
     IdempotencyAnswerUnreadable,
     IdempotencyInProgress,
     IdempotencyKeyReused,
@@ -180,6 +181,7 @@ IDEMPOTENCY_KEY: Final[dict[str, object]] = {
 _VALID_KEY: Final = re.compile(rb"[ -~]{1,255}")
 # Of every POST.
 IDEMPOTENCY_REFUSALS: Final = (
+    IdempotencyAnswerErased,
     IdempotencyAnswerUnreadable,
     IdempotencyInProgress,
     IdempotencyKeyReused,

@@ -39,7 +39,7 @@ from api.http.operations import (
     operation,
 )
 from api.routes import effects
-from storage.admin import employment_records, people, people_status
+from storage.admin import employment_records, erasure, people, people_status
 from storage.base import errors, texts
 from storage.base.errors import InvalidInput
 from storage.base.values import (
@@ -494,7 +494,12 @@ def reactivate(tx: Transaction, context: RequestContext) -> UserRecord:
     role="admin",
     resource=get,
     is_body_optional=True,
-    refusals=(errors.EmailTaken, errors.EmployeeNumberTaken, people_changes.ChangedMeanwhile),
+    refusals=(
+        errors.EmailTaken,
+        errors.EmployeeNumberTaken,
+        erasure.UserErased,
+        people_changes.ChangedMeanwhile,
+    ),
     rules=(
         "out_of_range",
         "start_date_after_record",

@@ -38,6 +38,7 @@ from api.routes import (
     leave_types,
     me,
     organisation,
+    personal_data,
     public_holidays,
     reports,
     time_credits,
@@ -58,6 +59,7 @@ Lifespan = Callable[[Starlette], AbstractAsyncContextManager[None]]
 OPERATIONS: Final[tuple[Operation, ...]] = (
     *me.OPERATIONS,
     *users.OPERATIONS,
+    *personal_data.OPERATIONS,
     *employment.OPERATIONS,
     *allowances.OPERATIONS,
     *balances.OPERATIONS,

@@ -58,7 +58,7 @@ class LeaveNotifications:
         self, data: NotificationData, notification: Notification, workspace: Workspace
     ) -> Outcome:
         """Update the person's card, with a reply if they should learn of it; else post it."""
-        if notification.is_refresh and not _is_worth_refreshing(data):
+        if notification.is_refresh and not _is_worth_refreshing(data, notification):
             return Outcome(verdict="delivered")
         if data.message is not None:
             refreshed = await _refresh_card(data, data.message, notification, workspace)
@@ -268,9 +268,13 @@ def _cover_sentence(data: NotificationData, notification: Notification) -> str |
     )
 
 
-def _is_worth_refreshing(data: NotificationData) -> bool:
-    """Whether there is an open card to refresh that no later notification refreshes anyway."""
-    is_open = data.message is not None and data.card.is_undecided
+def _is_worth_refreshing(data: NotificationData, notification: Notification) -> bool:
+    """Whether there is an open card to refresh that no later notification refreshes anyway.
+
+    A card that shows what was removed is rewritten even if it is decided.
+    """
+    is_rewritten = notification.event_type == notification_outbox.CARD_REWRITTEN
+    is_open = data.message is not None and (data.card.is_undecided or is_rewritten)
     return is_open and not data.is_superseded
 
 

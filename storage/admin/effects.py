@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Final
 
+from storage.admin.personal_data import Erasure
 from storage.base.allowance_values import Amount
 from storage.base.leave_values import ClosureEffect, LeaveEffect, Reassignment
 from storage.base.values import User
@@ -58,7 +59,7 @@ class Effects:
     today's leave year or later. ``leaver`` has a new last day of employment, after which they are
     archived. ``closed`` is what closures book for people, change or take back. ``refused`` and
     ``warned`` are how many requests of the next three months a changed absence limit would have
-    refused, or warned of.
+    refused, or warned of. ``erasure`` is what erasing a person removes.
     """
 
     leave: tuple[LeaveEffect, ...] = ()
@@ -81,6 +82,7 @@ class Effects:
     closed: tuple[ClosureEffect, ...] = ()
     refused: int = 0
     warned: int = 0
+    erasure: Erasure | None = None
 
     @property
     def affects_others(self) -> bool:

@@ -7,7 +7,13 @@ from dataclasses import replace
 from datetime import date, datetime, timedelta
 from typing import Final
 
-from storage.admin import employment_records, people_status, person_changes, reassignment
+from storage.admin import (
+    employment_records,
+    erasure,
+    people_status,
+    person_changes,
+    reassignment,
+)
 from storage.admin.effects import EffectsRecorder
 from storage.base import fields, texts
 from storage.base.amounts import check_amount
@@ -166,6 +172,8 @@ def restore(
                 "Only archived people are hired again. Change start_date of the user instead.",
             )
         return user
+    if erasure.erased_on(tx, by.organisation_id, user_id) is not None:
+        raise erasure.UserErased
     if people_rows.has_email(tx, by.organisation_id, user.email):
         raise EmailTaken(user.email)
     config = organisation_config.of_organisation(tx, by.organisation_id)

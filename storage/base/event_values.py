@@ -29,11 +29,15 @@ TimeCreditEventType = Literal[
     "time_credit.cancelled",
 ]
 
-EventType = Literal[LeaveEventType, TimeCreditEventType]
+UserEventType = Literal["user.erased"]
+
+EventType = Literal[LeaveEventType, TimeCreditEventType, UserEventType]
 
 LEAVE_EVENT_TYPES: Final[tuple[LeaveEventType, ...]] = get_args(LeaveEventType)
 
 TIME_CREDIT_EVENT_TYPES: Final[tuple[TimeCreditEventType, ...]] = get_args(TimeCreditEventType)
+
+USER_EVENT_TYPES: Final[tuple[UserEventType, ...]] = get_args(UserEventType)
 
 EVENT_TYPES: Final[tuple[EventType, ...]] = get_args(EventType)
 
@@ -104,6 +108,11 @@ EVENTS: Final[Mapping[DeliveryEvent, tuple[str, str]]] = {
         "Time in lieu was cancelled",
         "By the person while it was pending, or by an admin or owner.",
     ),
+    "user.erased": (
+        "A person was erased",
+        "Delete what you keep about them: `data` has the person's id and nothing else that "
+        "identifies them.",
+    ),
     "ping": (
         "A test event",
         "Sent once by `POST /webhooks/{id}/test`, even if the webhook does not subscribe to it, "
@@ -121,6 +130,7 @@ NotificationEvent = (
         "leave_request.decision_changed",
         "leave_request.settled",
         "approval_card.refresh",
+        "approval_card.rewritten",
         "leave_request.shortened",
         "leave_request.objected",
         "leave_request.dates_suggested",
@@ -230,6 +240,7 @@ AuditAction = Literal[
     "user.archived",
     "user.created",
     "user.deactivated",
+    "user.erased",
     "user.linked_to_slack",
     "user.reactivated",
     "user.restored",

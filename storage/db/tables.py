@@ -133,6 +133,8 @@ class OrganisationRow(Model):  # type: ignore[misc]
     updated_at = BigIntegerField()
     # JSON, as are the other columns of figures and terms below; NULL where there are none.
     pro_rata_rules = TextField(null=True)
+    # Notes and reasons of leave that ended longer ago are removed; NULL keeps them.
+    retention_months = IntegerField(null=True)
 
     class Meta:
         table_name = "organisations"
@@ -155,6 +157,7 @@ class OrganisationRow(Model):  # type: ignore[misc]
             check(
                 "organisations_carry_over_expiry_month", "carry_over_expiry_month BETWEEN 1 AND 12"
             ),
+            check("organisations_retention_months", "retention_months BETWEEN 1 AND 240"),
         ]
 
 
@@ -216,6 +219,8 @@ class UserRow(OwnedRow):
     # Hundredths of days where ``leave_allowance_half_days`` is rounded up; else NULL.
     leave_allowance_hundredths = IntegerField(null=True)
     employee_number = TextField(null=True)
+    # When nothing that identifies the person was left in the row.
+    erased_at = BigIntegerField(null=True)
 
     class Meta:
         table_name = "users"

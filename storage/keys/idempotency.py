@@ -70,6 +70,26 @@ class IdempotencyAnswerUnreadable(Conflict):
         )
 
 
+class IdempotencyAnswerErased(Conflict):
+    """The request was sent before with this `Idempotency-Key`, and answered with the status that
+    `detail` names. The response was deleted when a person was erased, because it may have named
+    them. The request was not carried out a second time.
+    """
+
+    code = "idempotency_answer_erased"
+    title = "The first answer to this idempotency key was deleted."
+    cure = "Check the current state. Use a new key for a new request."
+    example = (201,)
+
+    def __init__(self, status: int) -> None:
+        super().__init__(
+            "The first request with this Idempotency-Key was answered with status {status}. The "
+            "answer was deleted when a person was erased. Look at the current state, and make a "
+            "new Idempotency-Key for a new request.",
+            status=status,
+        )
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Claim:
     """A request and its key. ``sha256`` covers everything that identifies the request."""
@@ -90,7 +110,7 @@ class StoredResponse:
 def find(tx: Transaction, claim: Claim, *, now: datetime) -> StoredResponse | None:
     """The stored response, if it is not older than 24 hours.
 
-    Raises IdempotencyKeyReused or IdempotencyAnswerUnreadable.
+    Raises IdempotencyKeyReused, IdempotencyAnswerUnreadable or IdempotencyAnswerErased.
     """
     row = tx.find(IdempotencyKeyRow, **_key(claim))
     if row is None:
@@ -100,6 +120,8 @@ def find(tx: Transaction, claim: Claim, *, now: datetime) -> StoredResponse | No
     if row.request_sha256 != claim.sha256:
         raise IdempotencyKeyReused
     headers = [(name.encode(), value.encode()) for name, value in orjson.loads(row.headers)]
+    if not row.body:
+        raise IdempotencyAnswerErased(row.status_code)
     try:
         content = tx.secrets.decrypt(bytes(row.body).decode())
     except InvalidToken as error:
@@ -152,6 +174,11 @@ def store_error(
     if stored is None:
         store(tx, claim, error, now=now)
     return stored
+
+
+def delete_answers(tx: Transaction, organisation_id: str) -> None:
+    """Delete the responses that are kept for an organisation; repeated requests get an error."""
+    tx.update(IdempotencyKeyRow, {"body": b""}, organisation_id=organisation_id)
 
 
 def prune(tx: Transaction, *, now: datetime, limit: int) -> int:

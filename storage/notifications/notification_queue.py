@@ -77,7 +77,10 @@ class Notification:
     @property
     def is_refresh(self) -> bool:
         """Whether it only refreshes a card whose request has not changed."""
-        return self.event_type == notification_outbox.CARD_REFRESH
+        return self.event_type in (
+            notification_outbox.CARD_REFRESH,
+            notification_outbox.CARD_REWRITTEN,
+        )
 
 
 def _due(_: Engine, now: Expr, limit: Expr) -> Select:

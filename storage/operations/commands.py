@@ -24,6 +24,7 @@ from storage.keys import api_keys
 from storage.operations import (
     console,
     key_commands,
+    people_commands,
     people_file,
     people_import,
     report_commands,
@@ -60,6 +61,7 @@ def build_app(env: Env, clock: Clock) -> click.Group:
     app.add_command(key_commands.keys_group(env, clock))
     app.add_command(key_commands.secrets_group(env))
     app.add_command(report_commands.report_group(env, clock))
+    app.add_command(people_commands.people_group(env, clock))
     app.add_command(_organisations_group(env))
     add_import(app, env, clock)
     return app

@@ -71,6 +71,8 @@ EXPIRY_TOLD: Final = "expiry_notice.due"
 BALANCE_QUESTIONED: Final = "balance.questioned"
 # The balance or the colleagues on a card changed; its request did not.
 CARD_REFRESH: Final = "approval_card.refresh"
+# What a card shows of a person or their leave was removed: cards that are decided change, too.
+CARD_REWRITTEN: Final = "approval_card.rewritten"
 
 
 def notify(
@@ -387,6 +389,21 @@ def remind(
     _queue(tx, rows)
 
 
+def rewrite_cards(
+    tx: Transaction, organisation_id: str, cards: Iterable[tuple[str, str]], *, now: datetime
+) -> None:
+    """Queue updates of posted cards, open or decided, each given as request and recipient."""
+    _queue(
+        tx,
+        [
+            notification_row(
+                organisation_id, "approval_card", user_id, request_id, CARD_REWRITTEN, now
+            )
+            for request_id, user_id in sorted(cards)
+        ],
+    )
+
+
 def _queue(tx: Transaction, rows: Sequence[dict[str, object]]) -> None:
     """Add notifications, and notify their dispatcher if there are any."""
     if rows:
@@ -437,7 +454,7 @@ def _queued_cards(
         NotificationRow.user_id == user_id,
         any_of(NotificationRow.leave_request_id, leave_request_ids),
         NotificationRow.kind.in_(("approval_card", "reminder")),
-        NotificationRow.event_type.not_in((CARD_REFRESH, REVERSAL_WINDOW_ENDED)),
+        NotificationRow.event_type.not_in((CARD_REFRESH, CARD_REWRITTEN, REVERSAL_WINDOW_ENDED)),
         NotificationRow.status == "pending",
     )
 

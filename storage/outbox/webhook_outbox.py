@@ -17,6 +17,7 @@ from typing_extensions import TypedDict
 from storage.base.event_values import (
     LEAVE_EVENT_TYPES,
     TIME_CREDIT_EVENT_TYPES,
+    USER_EVENT_TYPES,
     EventType,
     LeaveEventType,
     TimeCreditEventType,
@@ -87,6 +88,22 @@ class TimeCreditEventBody(TypedDict):
     type: Annotated[str, About(enum=TIME_CREDIT_EVENT_TYPES)]
     timestamp: datetime
     data: TimeCreditEventData
+
+
+class ErasedUserData(TypedDict):
+    """The person who was erased."""
+
+    id: Id
+    organisation_id: Id
+    sequence: int
+
+
+class UserEventBody(TypedDict):
+    """The body of an event of a person."""
+
+    type: Annotated[str, About(enum=USER_EVENT_TYPES)]
+    timestamp: datetime
+    data: ErasedUserData
 
 
 class PingData(TypedDict):
@@ -185,6 +202,29 @@ def enqueue_time_credit(
         sequence=credit.version,
         now=now,
     )
+    _insert(tx, event, receivers, now)
+
+
+def enqueue_user_erased(
+    tx: Transaction, user_id: str, sequence: int, *, config: OrganisationConfig, now: datetime
+) -> None:
+    """As ``enqueue``, for a person who was erased; ``sequence`` is the version of their row."""
+    receivers = _receivers(config, "user.erased")
+    if not receivers:
+        return
+    organisation_id = config.organisation.id
+    body: UserEventBody = {
+        "type": "user.erased",
+        "timestamp": now,
+        "data": {"id": user_id, "organisation_id": organisation_id, "sequence": sequence},
+    }
+    event = _event_row(organisation_id, body, leave_request_id=None, sequence=sequence, now=now)
+    _insert(tx, event, receivers, now)
+
+
+def _insert(
+    tx: Transaction, event: Mapping[str, object], receivers: Mapping[str, bool], now: datetime
+) -> None:
     queued: list[dict[str, object]] = []
     missed: list[dict[str, object]] = []
     _add_deliveries(event, receivers, queued, missed, now)
@@ -229,7 +269,7 @@ def enqueue_ping(tx: Transaction, organisation_id: str, webhook_id: str, *, now:
 
 def _event_row(
     organisation_id: str,
-    body: EventBody | TimeCreditEventBody | PingBody,
+    body: EventBody | TimeCreditEventBody | UserEventBody | PingBody,
     *,
     leave_request_id: str | None,
     sequence: int,

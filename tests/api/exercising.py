@@ -48,6 +48,7 @@ BODIES: Final[Mapping[str, Any]] = {
     "digests.update": {"frequency": "weekly"},
     "closures.update": {"name": "Spring closure"},
     "absence_limits.update": {"max_away": 3},
+    "personal_data.erase": {"confirm": "left@example.com"},
     # A department without people, so that the closure books nothing.
     "closures.create": {
         "name": "Christmas closure",
@@ -89,6 +90,8 @@ class Things:
             return self.ids[path.rpartition("/")[2] + " credit"]
         if path.endswith("/amendment"):
             return self.ids["amended"]
+        if path.endswith("/erase"):
+            return self.ids["left"]
         if path.endswith("/decline"):
             return self.ids["declined"]
         if path.endswith("/interruptions"):
@@ -150,6 +153,7 @@ def things(client: Client, database: Database) -> Things:
     }
     ids = {
         "users": hedy.id,
+        "left": a_person(database, acme, email="left@example.com", status="archived").id,
         "allowances": volunteering,
         "terms": terms[-1]["id"],
         **{f"{kind} credit": credit_id for kind, credit_id in claims.items()},

@@ -22,6 +22,7 @@ LEFT: Final[Mapping[str, list[str]]] = {
     "users.create": ["user.created"],
     "users.update": ["user.updated"],
     "users.archive": ["user.archived"],
+    "personal_data.erase": ["user.erased"],
     "users.deactivate": ["user.deactivated"],
     "users.reactivate": [],
     "users.unlink_slack": [],

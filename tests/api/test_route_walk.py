@@ -61,6 +61,7 @@ STRANGERS: Final[Mapping[str, int]] = {
     "users.list_all": 200,
     "users.get": 200,
     "users.update": 403,
+    "personal_data.export": 403,
     "employment.list_all": 403,
     "employment.get": 403,
     "allowances.page": 200,

@@ -18,6 +18,7 @@ from storage.admin import (
     closures,
     departments,
     employment_records,
+    erasure,
     holiday_overrides,
     holiday_set_changes,
     leave_type_changes,
@@ -102,6 +103,12 @@ def _closure(scene: Scene) -> str:
     return closure_id
 
 
+def _left(scene: Scene) -> str:
+    """The id of an archived person."""
+    database = scene.acme.database
+    return a_person(database, scene.acme, email="left@example.com", status="archived").id
+
+
 def _limit(scene: Scene) -> str:
     limit: AbsenceLimit = scene.acme.write(absence_limits.create, {"name": "All", "max_away": 9})
     return limit.id
@@ -165,6 +172,9 @@ CHANGES: Final[dict[tuple[str, str], Callable[[Scene], Change]]] = {
         employment_records.remove, user_id=scene.grace.id, record_id=scene.record_id
     ),
     ("users.archive", ""): lambda scene: partial(people_status.archive, user_id=scene.grace.id),
+    ("personal_data.erase", ""): lambda scene: partial(
+        erasure.erase, user_id=_left(scene), confirm="left@example.com"
+    ),
     ("users.deactivate", ""): lambda scene: partial(
         people_status.deactivate, user_id=scene.grace.id
     ),

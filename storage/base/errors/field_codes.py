@@ -44,6 +44,10 @@ FIELD_CODES: Final[Mapping[str, tuple[str, str]]] = {
         "This leave type requires a colleague who covers.",
         "Send `cover_user_id` with the request.",
     ),
+    "does_not_match": (
+        "The address is not that of the person to erase.",
+        "Send the person's `email` as `confirm`. Check that it is the person you mean.",
+    ),
     "duplicate_working_day": ("A working day is listed twice.", "List each half-day once."),
     "email_not_confirmed": (
         "Slack has not confirmed the account's e-mail address.",
