@@ -13,9 +13,11 @@ from api.http.operations import Part, RequestContext, Streamed, Tag, operation
 from storage.base import errors
 from storage.db.database import Transaction
 from storage.reports import balances as balance_report
+from storage.reports import expiring as expiring_report
 from storage.reports import formats
 from storage.reports import leave as leave_report
 from storage.reports.balances import BalanceReportRow
+from storage.reports.expiring import ExpiringReportRow
 from storage.reports.formats import Format
 from storage.reports.leave import LeaveReportRow
 from storage.reports.reports import Run
@@ -71,6 +73,13 @@ class BalanceReport(TypedDict):
     data: list[BalanceReportRow]
 
 
+class ExpiringReport(TypedDict):
+    """Days that lapse on a day or later."""
+
+    on: date
+    data: list[ExpiringReportRow]
+
+
 @operation(
     "GET",
     "/reports/leave",
@@ -118,6 +127,29 @@ def balances(tx: Transaction, context: RequestContext, query: OnDay) -> Streamed
     return _streamed(tx, run, query.format)
 
 
+@operation(
+    "GET",
+    "/reports/expiring",
+    tag=REPORTS,
+    refusals=(errors.InsufficientRole,),
+    rules=("out_of_range",),
+    csv_example="employee_number,last_name,first_name,department,allowance,allowance_code,"
+    "reason,days,lapses_on,told_at,acknowledged_at,user_id\r\n"
+    "10042,Lovelace,Ada,Sales,Annual leave,annual,year_end,1,2027-12-31,2027-10-01T08:00:12Z,"
+    "2027-10-01T08:05:40Z,019e8269-4e80-7e8f-9eff-078e9174496d\r\n",
+)
+def expiring(tx: Transaction, context: RequestContext, query: OnDay) -> Streamed[ExpiringReport]:
+    """Report days that lapse.
+
+    One row for each day on which a person loses days of an allowance, in the leave year of `on` and
+    as it is on that day: days carried over, time in lieu, and at the end of the leave year what
+    cannot be carried over. Pending and approved leave before the day counts as taken. With when the
+    person was told in Slack, and when they clicked "Got it". People who lose nothing are not in it.
+    """
+    run = expiring_report.start(tx, query.on, by=context.caller, now=context.now)
+    return _streamed(tx, run, query.format)
+
+
 def _streamed(tx: Transaction, run: Run[Any], format: Format) -> Streamed[Any]:
     disposition = f'attachment; filename="{run.file_name}.{format}"'
     return Streamed(
@@ -138,4 +170,4 @@ def _part(tx: Transaction, run: Run[Any], format: Format) -> Part:
     )
 
 
-OPERATIONS = (leave, balances)
+OPERATIONS = (leave, balances, expiring)

@@ -15,7 +15,8 @@ from bot.base.language import gettext, ngettext
 from bot.blocks import layout, words
 from storage.base.allowance_values import Amount
 from storage.base.values import local_day
-from storage.notifications.expiry_notices import ShownNotice, TellsOf
+from storage.leave.lapsing_days import TellsOf
+from storage.notifications.expiry_notices import ShownNotice
 from storage.rules.expiring_days import Lapse, Pot
 from storage.rules.leave_years import LeaveYear, months_after
 

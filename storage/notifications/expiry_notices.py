@@ -7,32 +7,31 @@ and seen is audited. ``expiring_days`` of the rules says which days lapse and wh
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Final
 from zoneinfo import ZoneInfo
 
 from peewee import JOIN, Select, Update
-from pydantic import TypeAdapter
 
 from storage.base.allowance_values import Allowance
 from storage.base.errors import NotFound
 from storage.base.ids import is_id, new_id
 from storage.base.values import Caller, Organisation, User, local_day
 from storage.db import locks, rows
-from storage.db.compiled import Param, any_of, compiled
-from storage.db.database import Row, Transaction
+from storage.db.compiled import Param, compiled
+from storage.db.database import Transaction
 from storage.db.tables import ExpiryCheckRow, ExpiryNoticeRow, OrganisationRow, UserRow
-from storage.leave import bookings, leave_balances
-from storage.leave.bookings import NO_BOOKINGS, Bookings
+from storage.leave import lapsing_days
+from storage.leave.lapsing_days import ExpiryNotice, TellsOf
 from storage.notifications.slack_messages import PostedMessage
 from storage.outbox import audit, notification_outbox, organisation_config
 from storage.outbox.organisation_config import OrganisationConfig
 from storage.people import approval_rule, employment_by_date
-from storage.rules import employment_terms, expiring_days
+from storage.rules import expiring_days
 from storage.rules.counted_days import Span
-from storage.rules.expiring_days import Due, KnownFrom, Lapse, NoticeKind, Pot, Told
+from storage.rules.expiring_days import Due, KnownFrom, Pot, Told
 
 # Organisations that a periodic run checks; the next run follows within a minute.
 MAX_ORGANISATIONS: Final = 1_000
@@ -44,126 +43,6 @@ LEASE: Final = timedelta(minutes=10)
 BACK_OFF: Final = timedelta(minutes=15)
 # A day off may be followed by holidays; then a notice no longer waits for a working day.
 _DAYS_AHEAD: Final = 14
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class TellsOf:
-    """What a notice says of one allowance; ``pot.lapses`` are the days that it names."""
-
-    allowance_id: str
-    pot: Pot
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ExpiryNotice:
-    """``told_on`` is the day in the organisation. ``sent_at`` is None until Slack has it."""
-
-    id: str
-    user_id: str
-    kind: NoticeKind
-    told_on: date
-    contents: tuple[TellsOf, ...]
-    created_at: datetime
-    sent_at: datetime | None = None
-    seen_at: datetime | None = None
-
-    @property
-    def named(self) -> dict[tuple[str, date], Lapse]:
-        """The days that it names, by allowance and last day."""
-        return {
-            (each.allowance_id, lapse.last_day): lapse
-            for each in self.contents
-            for lapse in each.pot.lapses
-        }
-
-
-_CONTENTS: Final = TypeAdapter(tuple[TellsOf, ...])
-
-
-def _notice(row: Row) -> ExpiryNotice:
-    return ExpiryNotice(
-        id=row.id,
-        user_id=row.user_id,
-        kind=row.kind,
-        told_on=rows.day(row.told_on),
-        contents=_CONTENTS.validate_json(row.contents),
-        created_at=rows.instant(row.created_at),
-        sent_at=None if row.sent_at is None else rows.instant(row.sent_at),
-        seen_at=None if row.seen_at is None else rows.instant(row.seen_at),
-    )
-
-
-def of_people(
-    tx: Transaction, organisation_id: str, user_ids: Collection[str], since: date
-) -> dict[str, list[ExpiryNotice]]:
-    """Each person's notices since a day, oldest first; people without one are absent."""
-    found: dict[str, list[ExpiryNotice]] = {}
-    for row in tx.all(
-        _of_people,
-        organisation_id=organisation_id,
-        user_ids=sorted(user_ids),
-        since=since.isoformat(),
-    ):
-        found.setdefault(row.user_id, []).append(_notice(row))
-    return found
-
-
-@compiled
-def _of_people(
-    organisation_id: Param[str], user_ids: Param[list[str]], since: Param[str]
-) -> Select:
-    row = ExpiryNoticeRow
-    return (
-        row.select(
-            row.id,
-            row.user_id,
-            row.kind,
-            row.told_on,
-            row.contents,
-            row.created_at,
-            row.sent_at,
-            row.seen_at,
-        )
-        .where(
-            row.organisation_id == organisation_id,
-            any_of(row.user_id, user_ids),
-            row.told_on >= since,
-        )
-        .order_by(row.user_id, row.told_on)
-    )
-
-
-def pots_of_people(
-    tx: Transaction, config: OrganisationConfig, users: Sequence[User], today: date
-) -> dict[str, dict[str, Pot]]:
-    """What each person has today by allowance, the default one first, in one query.
-
-    Only people who are employed today are in it.
-    """
-    employed = [
-        user
-        for user in users
-        if employment_terms.includes(employment_terms.periods_of(user), today)
-    ]
-    if not employed:
-        return {}
-    begin = min(leave_balances.accrual_start(config, user, today) for user in employed)
-    booked = bookings.of_people(tx, config.organisation.id, [user.id for user in employed], begin)
-    return {
-        user.id: _pots(config, user, booked.get(user.id, NO_BOOKINGS), today) for user in employed
-    }
-
-
-def _pots(config: OrganisationConfig, user: User, booked: Bookings, today: date) -> dict[str, Pot]:
-    leave = leave_balances.leave_by_allowance(config, booked)
-    return {
-        allowance_id: expiring_days.pot(
-            leave_balances.account_of(config, user, booked, allowance_id),
-            [leave_balances.deduction(each) for each in leave.get(allowance_id, [])],
-            today,
-        )
-        for allowance_id in config.allowances
-    }
 
 
 # Which organisations and people are checked, and when.
@@ -314,10 +193,10 @@ def _due(
         return {}
     today = local_day(now, config.organisation.timezone)
     users = [user for user in users if approval_rule.is_reachable(user)]
-    pots = pots_of_people(tx, config, users, today)
+    pots = lapsing_days.pots_of_people(tx, config, users, today)
     # A leave year and the time in which a notice may be merged or late.
     since = today - timedelta(days=400)
-    notices = of_people(tx, config.organisation.id, [*pots], since) if pots else {}
+    notices = lapsing_days.of_people(tx, config.organisation.id, [*pots], since) if pots else {}
     due: dict[str, tuple[Due, tuple[TellsOf, ...]]] = {}
     for user in users:
         if user.id not in pots:
@@ -383,7 +262,7 @@ def find(tx: Transaction, organisation_id: str, notice_id: str) -> ShownNotice |
         return None
     config = organisation_config.of_organisation(tx, organisation_id)
     return ShownNotice(
-        notice=_notice(row),
+        notice=lapsing_days.notice(row),
         allowances=config.allowances,
         timezone=config.organisation.timezone,
     )
@@ -407,7 +286,7 @@ def record_sent(
             id=sorted(messages),
             sent_at=None,
         )
-        notices = [_notice(row) for row in unsent]
+        notices = [lapsing_days.notice(row) for row in unsent]
         if not notices:
             continue
         tx.update(

@@ -17,6 +17,7 @@ from storage.db.database import Database, Transaction
 from storage.operations import console
 from storage.operations.console import Clock, Env
 from storage.reports import balances as balance_report
+from storage.reports import expiring as expiring_report
 from storage.reports import formats
 from storage.reports import leave as leave_report
 from storage.reports.formats import Format
@@ -86,6 +87,23 @@ def report_group(env: Env, clock: Clock) -> click.Group:
         day = _date(on)
         write(
             lambda tx, by, now: balance_report.start(tx, day, by=by, now=now),
+            organisation,
+            format,
+            output,
+        )
+
+    @report.command("expiring")
+    @console.optional_slug_option
+    @click.option("--on", type=_DAY, help="By default today.")
+    @_format_option
+    @_output_option
+    def expiring_command(
+        organisation: str | None, on: datetime | None, format: Format, output: Path | None
+    ) -> None:
+        """Days that lapse on a day or later, and when people were told: a row for each."""
+        day = _date(on)
+        write(
+            lambda tx, by, now: expiring_report.start(tx, day, by=by, now=now),
             organisation,
             format,
             output,

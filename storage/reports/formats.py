@@ -11,7 +11,7 @@ from __future__ import annotations
 import csv
 import io
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 from typing import Any, Final, Literal
 
 import orjson
@@ -57,7 +57,7 @@ def _json(run: Run[Any], records: list[dict[str, Any]], *, is_first: bool, is_la
         content = orjson.dumps({**run.about, "data": []}).removesuffix(b"]}")
     if records and run.is_begun:
         content += b","
-    content += orjson.dumps(records)[1:-1]
+    content += orjson.dumps(records, option=orjson.OPT_UTC_Z)[1:-1]
     return content + (b"]}" if is_last else b"")
 
 
@@ -79,6 +79,8 @@ def _cell(value: object) -> str:
             return "true" if value else "false"
         case int() | float():
             return f"{value:g}"
+        case datetime():
+            return value.isoformat().replace("+00:00", "Z")
         case date():
             return value.isoformat()
     text = str(value)

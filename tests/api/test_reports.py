@@ -4,15 +4,29 @@ from __future__ import annotations
 
 import csv
 import io
-from datetime import date
+from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
+from storage.base.ids import new_id
+from storage.base.values import User
 from storage.db.database import Database
+from storage.leave import lapsing_days
+from storage.notifications import expiry_notices
+from storage.notifications.slack_messages import PostedMessage
 from storage.people import people_changes
 from storage.reports import reports
+from storage.workspaces import slack_workspaces
 from tests.api.conftest import Client
-from tests.builders import NOW, a_key, a_person, an_organisation, approved_leave
+from tests.builders import (
+    NOW,
+    Acme,
+    a_key,
+    a_person,
+    an_organisation,
+    approved_leave,
+    caller_for,
+)
 
 pytestmark = pytest.mark.shared_database
 
@@ -93,3 +107,55 @@ def test_members_read_no_report_and_wrong_periods_are_refused(
     assert found == [(422, "too_long"), (422, "to_before_from")]
     assert no_format.status_code == 422
     assert NOW.date() == date(2026, 6, 1)
+
+
+@pytest.mark.both_engines
+def test_an_office_reads_who_would_lose_days_and_who_was_told(
+    client: Client, database: Database
+) -> None:
+    acme = an_organisation(database, country_code="GB-ENG", carry_over_half_days=10)
+    key = a_key(database, acme, scopes=["leave:read"])
+    ada = a_person(database, acme, employee_number="0042", leave_allowance_half_days=12)
+    grace = a_person(database, acme, first_name="Grace", leave_allowance_half_days=10)
+    paul = a_person(database, acme, first_name="Paul", leave_allowance_half_days=13)
+    told_ada(database, acme, ada)
+
+    on = client.get(f"{REPORTS}/expiring?on=2026-10-02", key).json()
+    as_csv = client.get(f"{REPORTS}/expiring?on=2026-10-02&format=csv", key)
+
+    rows = {row["user_id"]: row for row in on["data"]}
+    assert grace.id not in rows
+    assert rows[ada.id] == {
+        "employee_number": "0042",
+        "last_name": "Lovelace",
+        "first_name": "Ada",
+        "department": None,
+        "allowance": "Annual leave",
+        "allowance_code": "annual",
+        "reason": "year_end",
+        "days": 1,
+        "lapses_on": "2026-12-31",
+        "told_at": "2026-10-01T08:31:00Z",
+        "acknowledged_at": "2026-10-02T08:31:00Z",
+        "user_id": ada.id,
+    }
+    assert (rows[paul.id]["days"], rows[paul.id]["told_at"]) == (1.5, None)
+    in_csv = csv.DictReader(io.StringIO(as_csv.content.decode("utf-8-sig"), newline=""))
+    (of_ada,) = [row for row in in_csv if row["user_id"] == ada.id]
+    assert (of_ada["lapses_on"], of_ada["told_at"]) == ("2026-12-31", "2026-10-01T08:31:00Z")
+
+
+def told_ada(database: Database, acme: Acme, ada: User) -> None:
+    """She is told on 1 October and clicks "Got it" a day later."""
+    now = datetime(2026, 10, 1, 8, 30, tzinfo=UTC)
+    database.write_now(
+        slack_workspaces.link, acme.organisation, new_id(now)[-12:], source="cli", now=now
+    )
+    assert database.write_now(expiry_notices.tell, acme.id, [ada.id], now=now) == 1
+    notices = database.read_now(lapsing_days.of_people, acme.id, [ada.id], now.date())
+    ((notice,),) = notices.values()
+    message = PostedMessage(channel="D1", ts="1.1")
+    sent_at = now + timedelta(minutes=1)
+    database.write_now(expiry_notices.record_sent, [(acme.id, notice.id, message)], now=sent_at)
+    seen_at = sent_at + timedelta(days=1)
+    database.write_now(expiry_notices.see, notice.id, by=caller_for(acme, ada), now=seen_at)

@@ -83,6 +83,7 @@ STRANGERS: Final[Mapping[str, int]] = {
     "balances.get_adjustment": 403,
     "reports.leave": 403,
     "reports.balances": 403,
+    "reports.expiring": 403,
     "departments.page": 200,
     "departments.get": 200,
     "leave_requests.page": 200,
