@@ -8,6 +8,7 @@ rest of the task; the views only call ``gettext``.
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -113,4 +114,19 @@ def _read(name: str) -> Language:
 
 
 def _filled(message: str, values: Mapping[str, object]) -> str:
-    return message.format(**values) if values else message
+    if not values:
+        return message
+    if _current.get().locale.language == "fr":
+        message = _BEFORE_NAME.sub(lambda match: _elided(match, values), message)
+    return message.format(**values)
+
+
+# French "de" before a name: "le congé d'Amir".
+_BEFORE_NAME: Final = re.compile(r"\bde (?=\*?\{(?P<name>\w+)\})")
+_VOWELS: Final = frozenset("AEIOUÀÁÂÄÅÈÉÊËÌÍÎÏÒÓÔÖÙÚÛÜŒ")
+
+
+def _elided(match: re.Match[str], values: Mapping[str, object]) -> str:
+    """Capital letters begin names only; dates and amounts keep "de"."""
+    value = str(values.get(match["name"], ""))
+    return "d'" if value[:1] in _VOWELS else match.group()

@@ -7,7 +7,7 @@ from typing import Final, Literal
 
 from bot.base import ids
 from bot.base.block_kit import Block, Message
-from bot.base.language import gettext, gettext_noop
+from bot.base.language import gettext, gettext_noop, ngettext
 from bot.blocks import layout, words
 from bot.message_views import absence_messages
 from storage.base.errors import Days, ShortDay
@@ -319,7 +319,12 @@ def _strength(strength: TeamStrength) -> str:
     runs = strength.runs
     is_one_week = (runs[-1].last_day - runs[0].first_day).days < _WEEK
     shown = [
-        gettext("{days} {count} away", days=_days(run, is_one_week=is_one_week), count=run.away)
+        ngettext(
+            "{days} {count} away",
+            "{days} {count} away",
+            run.away,
+            days=_days(run, is_one_week=is_one_week),
+        )
         for run in runs[:_MAX_RUNS]
     ]
     return gettext(

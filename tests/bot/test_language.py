@@ -204,3 +204,18 @@ def test_pending_requests_of_colleagues_are_told_without_a_heading_above_them() 
         assert words.colleagues_off([], 0, 2) == [
             "Für diese Tage sind 2 Anträge aus dem Team offen."
         ]
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("Amir", "Le congé approuvé d'Amir a été annulé."),
+        ("Émilie", "Le congé approuvé d'Émilie a été annulé."),
+        ("Grace", "Le congé approuvé de Grace a été annulé."),
+        ("Hugo", "Le congé approuvé de Hugo a été annulé."),
+        ("<@U1>", "Le congé approuvé de <@U1> a été annulé."),
+    ],
+)
+def test_french_elides_before_names_that_begin_with_a_vowel(name: str, shown: str) -> None:
+    with using_locale("fr-FR"):
+        assert gettext("{requester}'s approved leave was cancelled.", requester=name) == shown
