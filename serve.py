@@ -124,7 +124,11 @@ def build(
         async with AsyncExitStack() as stack:
             stack.push_async_callback(rate_limits.close)
             await rate_limits.connect()
-            sender = Sender(allow_private=api.webhook_allow_private, ca_file=api.webhook_ca_file)
+            sender = Sender(
+                allow_private=api.webhook_allow_private,
+                allow_loopback=api.webhook_allow_loopback,
+                ca_file=api.webhook_ca_file,
+            )
             await stack.enter_async_context(sender)
             dispatchers: list[Dispatcher[Any, Any]] = [
                 webhook_dispatcher(database, sender, clock, on_recorded=metrics.observe_attempts)
@@ -152,7 +156,11 @@ def slack_app(
 ) -> SlackApp:
     """The Slack side, for one workspace by token or for many by OAuth."""
     # Webhooks that are added in Slack are checked like those of the API.
-    check = partial(resolve_and_check, allow_private=api.webhook_allow_private)
+    check = partial(
+        resolve_and_check,
+        allow_private=api.webhook_allow_private,
+        allow_loopback=api.webhook_allow_loopback,
+    )
     return build_app(
         settings, database, clock, check_webhook_url=check, support_contact=api.support_contact
     )
@@ -228,10 +236,12 @@ def serve_command(env: Mapping[str, str]) -> click.Command:
                     settings.slack,
                     base_url=settings.api.base_url,
                     address=address,
-                    now=utc_now(),
+                    clock=utc_now,
                     stack=stack,
                 )
-                settings = replace(settings, slack=slack)
+                # The playground receives webhooks, too.
+                api = replace(settings.api, webhook_allow_loopback=bool(more_routes))
+                settings = replace(settings, slack=slack, api=api)
             if workers == 1:
                 application = build(settings, database, utc_now, more_routes)
                 server.run(for_server(application), host, port, settings.api.trusted_proxies)

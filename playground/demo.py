@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import replace
 from datetime import datetime
@@ -15,8 +16,9 @@ from starlette.routing import BaseRoute
 
 from bot.base.ids import COMMAND
 from bot.base.settings import SlackSettings
-from playground import web
+from playground import web, webhooks
 from playground.playground import Playground, player
+from playground.webhooks import Connection, Inbox
 from storage.db.database import Database
 from storage.operations import demo
 from storage.operations.demo import DemoOrganisation
@@ -31,23 +33,28 @@ def start(
     *,
     base_url: str,
     address: str,
-    now: datetime,
+    clock: Callable[[], datetime],
     stack: ExitStack,
 ) -> tuple[SlackSettings | None, list[BaseRoute]]:
     """Fill an empty database, print what to try, and start the playground if there may be one.
 
     Returns the Slack settings to use, and the playground's routes. ``stack`` stops the playground.
     """
+    now = clock()
     organisation = database.write_now(demo.ensure, now=now)
     playground = open_playground(
         database, organisation, slack, base_url=base_url, address=address, now=now
     )
     click.echo(banner(organisation, playground, slack, base_url))
-    if playground is None:
+    if playground is None or organisation is None:
         return slack, []
     playground.slack.start()
     stack.callback(playground.slack.stop)
-    return replace(playground.settings, base_url=base_url), routes(playground)
+    connection = webhooks.Connection(f"http://{address}", organisation.api_key)
+    return (
+        replace(playground.settings, base_url=base_url),
+        routes(playground, connection, clock),
+    )
 
 
 def open_playground(
@@ -81,13 +88,18 @@ def is_loopback(url: str) -> bool:
         return host == "localhost"
 
 
-def routes(playground: Playground) -> list[BaseRoute]:
-    """The playground's page and what it requests."""
+def routes(
+    playground: Playground, connection: Connection, clock: Callable[[], datetime]
+) -> list[BaseRoute]:
+    """The playground's pages and what they request."""
     token = secrets.token_urlsafe(32)
+    inbox = Inbox()
     first = playground.first(_FIRST_PLAYERS)
     return [
         *web.page_routes(first, COMMAND, token),
         *web.from_page_only(web.game_routes(playground), token),
+        *webhooks.open_routes(inbox, token, clock),
+        *web.from_page_only(webhooks.page_only_routes(inbox, connection), token),
     ]
 
 

@@ -104,12 +104,13 @@ def _not_local(reason: str) -> Response:
 
 
 _STATIC: Final = Path(__file__).parent / "static"
-_FILES: Final = (ICON, *sorted(_STATIC.iterdir()))
+FILES: Final = (ICON, *sorted(_STATIC.iterdir()))
 _BODY: Final = """
 <header class="top">
 <h1>Hiatus playground</h1>
 <p>A simulated Slack. Choose who each panel belongs to, write to Hiatus, type <code>{command}</code>
 or press a button. Hiatus sends the same messages to the real Slack.</p>
+<a href="playground/webhooks">Webhooks</a>
 <a href="docs">API</a>
 <button type="button" class="button" id="start-tour" hidden>Tour</button>
 <button type="button" class="button" id="reset">Clear Slack</button>
@@ -136,7 +137,7 @@ def page_routes(people: Iterable[str], command: str, token: str) -> list[Route]:
                 page(
                     "Hiatus playground",
                     address="playground/assets",
-                    files=_FILES,
+                    files=FILES,
                     head='<script src="{playground.js}" type="module"></script>\n'
                     '<link rel="stylesheet" href="{playground.css}">',
                     body=body,
@@ -148,7 +149,7 @@ def page_routes(people: Iterable[str], command: str, token: str) -> list[Route]:
 
     served = [
         Route("/playground", playground),
-        asset_route("/playground/assets/{version}/{name}", _FILES),
+        asset_route("/playground/assets/{version}/{name}", FILES),
     ]
     for route in served:
         route.app = LocalOnly(route.app)
@@ -208,7 +209,7 @@ def game_routes(playground: Playground) -> list[Route]:
         return _response(playground.state(shown))
 
     async def act(request: Request) -> Response:
-        if not _is_json(request):
+        if not is_json(request):
             return _refused(415, "Send JSON.")
         body = b""
         async for part in request.stream():
@@ -228,7 +229,7 @@ def game_routes(playground: Playground) -> list[Route]:
             return _refused(409, "The form has changed, or a field is empty. Please try again.")
 
     async def reset(request: Request) -> Response:
-        if not _is_json(request):
+        if not is_json(request):
             return _refused(415, "Send JSON.")
         playground.reset()
         return _response({"ok": True})
@@ -240,7 +241,7 @@ def game_routes(playground: Playground) -> list[Route]:
     ]
 
 
-def _is_json(request: Request) -> bool:
+def is_json(request: Request) -> bool:
     """Whether browsers ask first: other websites may POST other media types without preflight."""
     return request.headers.get("content-type", "").partition(";")[0] == "application/json"
 

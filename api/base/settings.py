@@ -46,6 +46,8 @@ class ApiSettings:
     rate_limit_storage: str = field(default=MEMORY_URL, repr=False)
     feed_rate_limit: str = "120/hour"
     webhook_allow_private: bool = False
+    # Set by the demo alone, not by the environment.
+    webhook_allow_loopback: bool = False
     # PEM certificates of private certificate authorities, in addition to the public ones.
     webhook_ca_file: str = ""
     scheduler_on: bool = True

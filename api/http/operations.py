@@ -45,6 +45,8 @@ class Services:
     clock: Clock
     base_url: str
     allow_private_webhooks: bool
+    # In the demo, whose receiver is in the same process.
+    allow_loopback_webhooks: bool = False
     # None for no limits.
     rate_limits: RateLimits | None = None
 

@@ -148,7 +148,11 @@ async def check_url(body: Body, services: Services) -> None:
     """Resolve the URL's host before any transaction begins. Raises InvalidInput."""
     url = body.sent().get("url")
     if url is not None:
-        await webhook_urls.resolve_and_check(url, allow_private=services.allow_private_webhooks)
+        await webhook_urls.resolve_and_check(
+            url,
+            allow_private=services.allow_private_webhooks,
+            allow_loopback=services.allow_loopback_webhooks,
+        )
 
 
 @operation("GET", "/webhooks", tag=WEBHOOKS, role="admin")

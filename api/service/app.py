@@ -100,6 +100,7 @@ def services(
         clock=clock,
         base_url=settings.base_url,
         allow_private_webhooks=settings.webhook_allow_private,
+        allow_loopback_webhooks=settings.webhook_allow_loopback,
         rate_limits=rate_limits,
     )
 

@@ -19,7 +19,7 @@ from typing import Final
 import httpcore
 import httpx
 
-from api.webhooks.webhook_urls import Resolver, is_public
+from api.webhooks.webhook_urls import Resolver, is_allowed
 
 # Many servers close idle connections after five seconds, some after two.
 IDLE_SECONDS: Final = 1.0
@@ -64,7 +64,8 @@ current_use: Final[ContextVar[ConnectionUse]] = ContextVar("current_use")
 
 
 class VettedTransport(httpx.AsyncBaseTransport):
-    """Unless ``allow_private``, connects to public addresses only.
+    """Unless ``allow_private``, connects to public addresses only; with ``allow_loopback``, also to
+    this machine.
 
     Keeps ``max_idle`` idle connections, each for ``reuse_seconds`` at most. Raises httpcore's
     errors, which tell more than httpx's.
@@ -74,6 +75,7 @@ class VettedTransport(httpx.AsyncBaseTransport):
         self,
         *,
         allow_private: bool,
+        allow_loopback: bool = False,
         max_idle: int,
         reuse_seconds: float,
         resolver: Resolver,
@@ -85,7 +87,7 @@ class VettedTransport(httpx.AsyncBaseTransport):
             max_connections=None,
             max_keepalive_connections=max_idle,
             keepalive_expiry=IDLE_SECONDS,
-            network_backend=_VettedBackend(allow_private, reuse_seconds, resolver),
+            network_backend=_VettedBackend(allow_private, allow_loopback, reuse_seconds, resolver),
         )
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
@@ -126,8 +128,11 @@ class _ResponseStream(httpx.AsyncByteStream):
 class _VettedBackend(httpcore.AsyncNetworkBackend):
     """Looks names up itself, so that the address that is checked is the one that is dialled."""
 
-    def __init__(self, allow_private: bool, reuse_seconds: float, resolver: Resolver) -> None:
+    def __init__(
+        self, allow_private: bool, allow_loopback: bool, reuse_seconds: float, resolver: Resolver
+    ) -> None:
         self._allow_private = allow_private
+        self._allow_loopback = allow_loopback
         self._reuse_seconds = reuse_seconds
         self._resolver = resolver
         self._sockets = httpcore.AnyIOBackend()
@@ -142,7 +147,11 @@ class _VettedBackend(httpcore.AsyncNetworkBackend):
     ) -> httpcore.AsyncNetworkStream:
         deadline = time.monotonic() + (timeout or 0.0)
         addresses = await self._addresses(host, timeout)
-        allowed = [address for address in addresses if self._allow_private or is_public(address)]
+        allowed = [
+            address
+            for address in addresses
+            if self._allow_private or is_allowed(address, allow_loopback=self._allow_loopback)
+        ]
         failure: httpcore.ConnectError | httpcore.ConnectTimeout | None = None
         for number, address in enumerate(allowed):
             # An address that does not respond leaves time for the others.

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from functools import lru_cache
+from functools import lru_cache, partial
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import Final, Self
 
@@ -94,6 +94,7 @@ class Sender:
         self,
         *,
         allow_private: bool = False,
+        allow_loopback: bool = False,
         max_connections: int = 128,
         connect_seconds: float = 5.0,
         attempt_seconds: float = 15.0,
@@ -101,7 +102,7 @@ class Sender:
         resolver: Resolver | None = None,
         ca_file: str = "",
     ) -> None:
-        self._allow_private = allow_private
+        self._parsed = partial(_parsed, allow_private=allow_private, allow_loopback=allow_loopback)
         self._slots = asyncio.Semaphore(max_connections)
         self._attempt_seconds = attempt_seconds
         self._own_resolver: PooledResolver | None = None
@@ -115,6 +116,7 @@ class Sender:
             httpx.AsyncClient(
                 transport=VettedTransport(
                     allow_private=allow_private,
+                    allow_loopback=allow_loopback,
                     max_idle=max_idle,
                     reuse_seconds=reuse_seconds,
                     resolver=resolver,
@@ -158,7 +160,7 @@ class Sender:
         if not attempt.secrets:
             return SECRET_UNREADABLE  # Never send unsigned.
         try:
-            url = _parsed(attempt.url, self._allow_private)
+            url = self._parsed(attempt.url)
         except InvalidInput as refusal:
             return "private_address" if refusal.code == "url_private_address" else "invalid_url"
         timestamp_seconds = int(now.timestamp())
@@ -213,8 +215,8 @@ class Sender:
 
 
 @lru_cache(maxsize=1_024)
-def _parsed(url: str, allow_private: bool) -> str:
-    return str(parse_webhook_url(url, allow_private=allow_private))
+def _parsed(url: str, allow_private: bool, allow_loopback: bool) -> str:
+    return str(parse_webhook_url(url, allow_private=allow_private, allow_loopback=allow_loopback))
 
 
 class PartialResponse:

@@ -35,8 +35,10 @@ _HOST_NAME = re.compile(rf"(?=.{{1,254}}\Z)(?![0-9.]+\Z){_LABEL}(?:\.{_LABEL})*\
 _NOT_IN_URLS = re.compile(r"%(?![0-9A-Fa-f]{2})|[^A-Za-z0-9._~:/?@!$&'()*+,;=%-]")
 
 
-def parse_webhook_url(url: str, *, allow_private: bool) -> URL:
+def parse_webhook_url(url: str, *, allow_private: bool, allow_loopback: bool = False) -> URL:
     """The URL that requests are sent to, if its form and any address in it are allowed.
+
+    ``allow_loopback`` is that of the demo: this machine alone may be reached, also by http.
 
     What is checked is what is sent: httpx takes the host, the port, the path and the query from
     this URL. The host is in ASCII and in lower case; path and query are as they were typed, escapes
@@ -54,6 +56,7 @@ def parse_webhook_url(url: str, *, allow_private: bool) -> URL:
             "url_invalid", "A URL cannot contain spaces, control characters or backslashes."
         )
     typed, host, port = _parse(url)
+    allow_private = allow_private or (allow_loopback and _is_this_machine(host.lower()))
     if typed.scheme != "https" and not (allow_private and typed.scheme == "http"):
         raise _refusal("url_not_https", "Use a URL that starts with https://.")
     if "@" in typed.raw_authority:
@@ -74,6 +77,7 @@ async def resolve_and_check(
     url: str,
     *,
     allow_private: bool,
+    allow_loopback: bool = False,
     resolver: Resolver | None = None,
     limit_seconds: float = 2.0,
 ) -> str:
@@ -82,7 +86,7 @@ async def resolve_and_check(
     A name that does not resolve within ``limit_seconds`` is accepted: addresses are checked again
     at delivery. Raises what ``parse_webhook_url`` raises.
     """
-    parsed = parse_webhook_url(url, allow_private=allow_private)
+    parsed = parse_webhook_url(url, allow_private=allow_private, allow_loopback=allow_loopback)
     host = parsed.raw_host or ""
     if allow_private or _address_in(host) is not None:
         return url
@@ -94,7 +98,7 @@ async def resolve_and_check(
         return url
     finally:
         own_resolver.close()
-    if not all(is_public(address) for address in addresses):
+    if not all(is_allowed(address, allow_loopback=allow_loopback) for address in addresses):
         raise _private_address()
     return url
 
@@ -120,9 +124,8 @@ def _checked_host(typed: str, *, allow_private: bool) -> str:
         raise _refusal("url_invalid", "The URL's host is not a valid name.") from error
     name = host.rstrip(".")
     address = _address_in(name)
-    # RFC 6761, 6.3: localhost and every name below it.
-    is_this_machine = name == "localhost" or name.endswith(".localhost")
-    if not allow_private and (is_this_machine or (address is not None and not is_public(address))):
+    is_private = _is_local_name(name) or (address is not None and not is_public(address))
+    if not allow_private and is_private:
         raise _private_address()
     if address is None:
         if not _HOST_NAME.fullmatch(host):
@@ -135,6 +138,17 @@ def _checked_host(typed: str, *, allow_private: bool) -> str:
             "url_invalid", "Use the standard form of the address: {address}.", address=address
         )
     return host
+
+
+def _is_local_name(name: str) -> bool:
+    """RFC 6761, 6.3: localhost and every name below it."""
+    return name == "localhost" or name.endswith(".localhost")
+
+
+def _is_this_machine(host: str) -> bool:
+    name = host.rstrip(".")
+    address = _address_in(name)
+    return _is_local_name(name) or (address is not None and ip_address(address).is_loopback)
 
 
 def _address_in(name: str) -> str | None:
@@ -226,6 +240,18 @@ def is_public(address: str) -> bool:
     if isinstance(parsed, IPv4Address):
         return not any(parsed in network for network in _NOT_PUBLIC_IPV4)
     return parsed in _GLOBAL_UNICAST and not any(parsed in network for network in _NOT_PUBLIC_IPV6)
+
+
+def is_allowed(address: str, *, allow_loopback: bool) -> bool:
+    """Whether a delivery may connect to an address, as passed to a socket."""
+    return is_public(address) or (allow_loopback and _is_loopback(address))
+
+
+def _is_loopback(address: str) -> bool:
+    try:
+        return ip_address(address).is_loopback
+    except ValueError:
+        return False
 
 
 class Resolver(Protocol):

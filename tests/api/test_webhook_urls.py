@@ -16,6 +16,7 @@ from yarl import URL
 
 from api.webhooks.webhook_urls import (
     PooledResolver,
+    is_allowed,
     is_public,
     parse_webhook_url,
     resolve_and_check,
@@ -462,3 +463,44 @@ def test_one_name_that_hangs_leaves_threads_for_others(monkeypatch: pytest.Monke
             resolver.close()
 
     asyncio.run(asyncio.wait_for(story(), 20))
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["http://127.0.0.1:8000/in", "https://127.9.9.9/", "http://[::1]:9000/", "http://localhost/"],
+)
+def test_this_machine_is_accepted_where_loopback_is_allowed(url: str) -> None:
+    parse_webhook_url(url, allow_private=False, allow_loopback=True)
+    with pytest.raises(InvalidInput):
+        parse_webhook_url(url, allow_private=False)
+
+
+@pytest.mark.parametrize(
+    ("url", "code"),
+    [
+        ("http://10.0.0.1/", "url_not_https"),
+        ("https://10.0.0.1/", "url_private_address"),
+        ("https://169.254.169.254/", "url_private_address"),
+        ("https://0.0.0.0/", "url_private_address"),
+        ("http://example.com/", "url_not_https"),
+        ("http://localhost.example.com/", "url_not_https"),
+    ],
+)
+def test_no_other_private_host_is_accepted_where_loopback_is_allowed(url: str, code: str) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        parse_webhook_url(url, allow_private=False, allow_loopback=True)
+    assert refused.value.code == code
+
+
+@pytest.mark.parametrize("address", PUBLIC_ADDRESSES)
+def test_public_addresses_may_be_dialled_with_or_without_loopback(address: str) -> None:
+    assert is_allowed(address, allow_loopback=False)
+    assert is_allowed(address, allow_loopback=True)
+
+
+@pytest.mark.parametrize("address", REFUSED_ADDRESSES)
+def test_loopback_adds_only_this_machine_to_what_may_be_dialled(address: str) -> None:
+    is_this_machine = address in ("127.0.0.1", "127.255.255.254", "::1")
+
+    assert not is_allowed(address, allow_loopback=False)
+    assert is_allowed(address, allow_loopback=True) == is_this_machine

@@ -50,7 +50,7 @@ def is_as_wide_as_the_screen(page: Page) -> bool:
     return bool(page.evaluate("document.documentElement.scrollWidth <= innerWidth"))
 
 
-@pytest.mark.parametrize("path", ["/", "/privacy", "/docs/errors"])
+@pytest.mark.parametrize("path", ["/", "/privacy", "/docs/errors", "/playground/webhooks"])
 def test_a_page_of_text_is_accessible(page: Page, server: Server, path: str) -> None:
     page.goto(f"{server.url}{path}")
 

@@ -59,7 +59,6 @@ ELSEWHERE = {
     "pipx install": "nothing: it needs pipx",
     "python -m serve init": "tests/flows/test_procfile.py",
     "honcho": "tests/flows/test_procfile.py, without honcho",
-    "python -c ' from http.server import": "test_the_receiver_to_try_prints_what_it_is_sent",
     "hiatus backup": "test_a_backup_restores_what_was_there",
     "hiatus restore": "test_a_backup_restores_what_was_there",
     "mkdir": "test_a_backup_restores_what_was_there",
@@ -377,31 +376,6 @@ def _starts_and_stops(command: list[str], env: dict[str, str], folder: Path) -> 
         process.terminate()
         _, logged = process.communicate(timeout=90)
     assert process.returncode == 0, logged
-
-
-def test_the_receiver_to_try_prints_what_it_is_sent() -> None:
-    [program] = [c.text for c in commands_of("docs/webhooks.md") if c.program == "python"]
-    port = free_port()
-    arguments = shlex.split(program.replace("9000", str(port)))[1:]
-    process = subprocess.Popen([sys.executable, *arguments], stdout=subprocess.PIPE, text=True)
-    try:
-        deadline = time.monotonic() + START_SECONDS
-        while time.monotonic() < deadline:
-            try:
-                response = httpx.post(
-                    f"http://127.0.0.1:{port}/", content=b"{}", headers={"webhook-id": "7"}
-                )
-                break
-            except httpx.TransportError:
-                time.sleep(0.05)
-        else:
-            pytest.fail("the receiver did not start")
-    finally:
-        process.kill()
-        printed, _ = process.communicate(timeout=90)
-
-    assert response.status_code == 204
-    assert printed == "7 {}\n"
 
 
 @pytest.mark.parametrize("prefix", ELSEWHERE)
