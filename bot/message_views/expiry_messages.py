@@ -152,11 +152,14 @@ def _at_year_end(pot: Pot) -> str:
 
 
 def _reminder(shown: ShownNotice) -> list[str]:
-    lines = [
-        (_lapses(shown, each, lapse), each.pot, lapse)
-        for each in shown.notice.contents
-        for lapse in each.pot.lapses
-    ]
+    lines = sorted(
+        (
+            (_lapses(shown, each, lapse), each.pot, lapse)
+            for each in shown.notice.contents
+            for lapse in each.pot.lapses
+        ),
+        key=lambda line: line[2].last_day,
+    )
     facts = [_left(pot) for _, pot, lapse in lines if lapse.reason == "year_end"]
     advice = gettext(
         "Your employer asks you to take this leave in time. What you've booked is counted already."
@@ -173,6 +176,7 @@ def _reminder(shown: ShownNotice) -> list[str]:
 
 def _lapses(shown: ShownNotice, each: TellsOf, lapse: Lapse) -> str:
     """``1 day lapses on Fri 31 Dec 2027``; with the allowance unless it is the default one."""
+    allowance = shown.allowances[each.allowance_id]
     days, day = _number(lapse.half_days), words.day(lapse.last_day)
     count = words.plural_number(lapse.half_days)
     match lapse.reason:
@@ -185,7 +189,7 @@ def _lapses(shown: ShownNotice, each: TellsOf, lapse: Lapse) -> str:
                 day=day,
                 year=_year_after(each.pot.year, -1),
             )
-        case "credit":
+        case "credit" if allowance.is_default:
             line = ngettext(
                 "{days} day of time in lieu lapses on {day}",
                 "{days} days of time in lieu lapse on {day}",
@@ -193,7 +197,7 @@ def _lapses(shown: ShownNotice, each: TellsOf, lapse: Lapse) -> str:
                 days=days,
                 day=day,
             )
-        case "year_end":
+        case _:
             line = ngettext(
                 "{days} day lapses on {day}",
                 "{days} days lapse on {day}",
@@ -201,7 +205,6 @@ def _lapses(shown: ShownNotice, each: TellsOf, lapse: Lapse) -> str:
                 days=days,
                 day=day,
             )
-    allowance = shown.allowances[each.allowance_id]
     name = None if allowance.is_default else layout.name(words.allowance(allowance))
     return words.with_allowance(line, name)
 

@@ -117,7 +117,7 @@ def pots_of_people(
 ) -> dict[str, dict[str, Pot]]:
     """What each person has today by allowance, the default one first, in one query.
 
-    Only people who are employed today are in it.
+    Only people who are employed today are in it, and no sick days.
     """
     employed = [
         user
@@ -141,5 +141,19 @@ def _pots(config: OrganisationConfig, user: User, booked: Bookings, today: date)
             [leave_balances.deduction(each) for each in leave.get(allowance_id, [])],
             today,
         )
-        for allowance_id in config.allowances
+        for allowance_id in _told_allowances(config, today)
     }
+
+
+def _told_allowances(config: OrganisationConfig, today: date) -> list[str]:
+    """The allowances that people plan: not those of leave without approval alone, as sick days."""
+    planned = {
+        config.allowance_of(leave_type.id, today)
+        for leave_type in config.leave_types.values()
+        if leave_type.requires_approval and not leave_type.is_archived
+    }
+    return [
+        each.id
+        for each in config.allowances.values()
+        if each.is_default or (each.id in planned and not each.is_archived)
+    ]

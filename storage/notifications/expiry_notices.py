@@ -162,6 +162,19 @@ def tell(tx: Transaction, organisation_id: str, user_ids: Sequence[str], *, now:
     config = organisation_config.of_organisation(tx, organisation_id)
     found = tx.select(UserRow, locks.ROW, organisation_id=organisation_id, id=sorted(user_ids))
     due = _due(tx, config, [rows.user(row) for row in found], now)
+    write(tx, config, due, now=now)
+    return len(due)
+
+
+def write(
+    tx: Transaction,
+    config: OrganisationConfig,
+    due: Mapping[str, tuple[Due, tuple[TellsOf, ...]]],
+    *,
+    now: datetime,
+) -> None:
+    """Write notices, by person, and queue their messages."""
+    organisation_id = config.organisation.id
     today = local_day(now, config.organisation.timezone)
     notices = [
         {
@@ -170,10 +183,10 @@ def tell(tx: Transaction, organisation_id: str, user_ids: Sequence[str], *, now:
             "user_id": user_id,
             "kind": each.kind,
             "told_on": today.isoformat(),
-            "contents": rows.json_text(contents),
+            "contents": rows.json_text(said),
             "created_at": now,
         }
-        for user_id, (each, contents) in due.items()
+        for user_id, (each, said) in due.items()
     ]
     tx.insert_all(ExpiryNoticeRow, notices)
     notification_outbox.tell_expiry(
@@ -182,7 +195,6 @@ def tell(tx: Transaction, organisation_id: str, user_ids: Sequence[str], *, now:
         organisation_id=organisation_id,
         now=now,
     )
-    return len(notices)
 
 
 def _due(
@@ -208,7 +220,7 @@ def _due(
             continue
         working_days = _working_days(config, user, today)
         if expiring_days.is_sent_on(today, working_days, found.first_last_day):
-            due[user.id] = found, _contents(found, pots[user.id])
+            due[user.id] = found, contents(found, pots[user.id])
     return due
 
 
@@ -234,7 +246,8 @@ def _working_days(config: OrganisationConfig, user: User, today: date) -> list[d
     return [each.date for each in employment_by_date.count(config, user, span) if each.counted]
 
 
-def _contents(due: Due, pots: Mapping[str, Pot]) -> tuple[TellsOf, ...]:
+def contents(due: Due, pots: Mapping[str, Pot]) -> tuple[TellsOf, ...]:
+    """What a notice says: of each allowance that it names and that holds anything."""
     return tuple(
         TellsOf(allowance_id=allowance_id, pot=replace(pots[allowance_id], lapses=lapses))
         for allowance_id, lapses in due.named.items()

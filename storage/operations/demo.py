@@ -21,6 +21,7 @@ from storage.db.tables import OrganisationRow, SlackMessageRow, TimeCreditCardRo
 from storage.keys import api_keys, authentication
 from storage.leave import (
     decisions,
+    lapsing_days,
     leave_lists,
     leave_requests,
     leave_types,
@@ -28,8 +29,10 @@ from storage.leave import (
     time_credits,
 )
 from storage.leave.drafts import Draft
+from storage.notifications import expiry_notices
 from storage.outbox import notification_outbox, organisation_config
-from storage.people import approvers, people_changes, people_lists, slack_syncs
+from storage.people import approvers, people_changes, people_lists, people_rows, slack_syncs
+from storage.rules.expiring_days import Due
 from storage.workspaces import setup_checklist, slack_profiles, slack_workspaces
 from storage.workspaces.setup_checklist import Checkable
 
@@ -393,7 +396,24 @@ def enter(tx: Transaction, organisation_id: str, *, now: datetime) -> list[User]
         if user.slack_user_id is None:
             slack_profiles.link_unchecked(tx, organisation_id, user.id, _slack_id(user), now=now)
     queue_pending_cards(tx, organisation_id, now=now)
+    _tell_of_lapsing_days(tx, organisation_id, now=now)
     return [user for user in _staff(tx, organisation_id) if user.slack_user_id is not None]
+
+
+def _tell_of_lapsing_days(tx: Transaction, organisation_id: str, *, now: datetime) -> None:
+    """Remind the member, once, of every day that they would lose."""
+    member = people_rows.find_by_email(tx, organisation_id, MEMBER_EMAIL)
+    if member is None or member.status != "active":
+        return
+    config = organisation_config.of_organisation(tx, organisation_id)
+    today = local_day(now, config.organisation.timezone)
+    pots = lapsing_days.pots_of_people(tx, config, [member], today).get(member.id, {})
+    named = {allowance_id: pot.lapses for allowance_id, pot in pots.items() if pot.lapses}
+    if not named or lapsing_days.of_people(tx, organisation_id, [member.id], date.min):
+        return
+    due = Due(kind="reminder", named=named)
+    said = expiry_notices.contents(due, pots)
+    expiry_notices.write(tx, config, {member.id: (due, said)}, now=now)
 
 
 def queue_pending_cards(tx: Transaction, organisation_id: str, *, now: datetime) -> None:

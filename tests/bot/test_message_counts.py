@@ -159,3 +159,14 @@ def test_a_closure(world: World) -> None:
     closed(world)
 
     assert counts(world) == (1, 1, 1, 1)
+
+
+def test_days_that_lapse_in_a_year(world: World) -> None:
+    """Reminders in October and December, the statement in January; each once."""
+    world.link()
+    for month, year in ((9, 2026), (10, 2026), (11, 2026), (12, 2026), (1, 2027), (2, 2027)):
+        for day in (1, 4, 5):
+            world.clock.now = datetime(year, month, day, 9, 30, tzinfo=UTC)
+            world.run(world.app.expiry.run)
+
+    assert counts(world) == (3, 3, 3, 3)

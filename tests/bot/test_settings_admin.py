@@ -374,7 +374,7 @@ def test_the_forms_change_the_organisation(world: World) -> None:
     assert (after.leave_year_type, after.leave_year_start_month) == ("fiscal", 4)
     assert (after.default_leave_allowance_half_days, after.carry_over_half_days) == (60, 10)
     assert (after.carry_over_expiry_month, after.digest_channel) == (6, "C0DIGEST01")
-    assert after.slack_members_join is False
+    assert (after.slack_members_join, after.expiry_notices) == (False, False)
     config = world.database.read_now(organisation_config.of_organisation, world.acme.id)
     assert "DE-BY" in {holiday_set.country_code for holiday_set in config.holiday_sets.values()}
     assert employment_by_date.holiday_count(config, "DE-BY", 2026) > 0

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from storage.admin import organisation_settings, people
+from storage.admin import allowances, organisation_settings, people
 from storage.base.errors import NotFound
 from storage.base.event_values import AuditAction
 from storage.base.ids import new_id
@@ -16,14 +16,14 @@ from storage.base.values import User
 from storage.db.database import Database, Transaction
 from storage.db.pages import PageOf
 from storage.db.tables import ExpiryNoticeRow, NotificationRow
-from storage.leave import lapsing_days
+from storage.leave import lapsing_days, leave_types
 from storage.leave.lapsing_days import ExpiryNotice
 from storage.notifications import expiry_notices
 from storage.notifications.slack_messages import PostedMessage
 from storage.outbox import audit
 from storage.people import people_changes
 from storage.workspaces import slack_workspaces
-from tests.builders import NOW, Acme, a_person, an_organisation, caller_for
+from tests.builders import NOW, Acme, a_person, an_organisation, caller_for, type_id
 
 pytestmark = pytest.mark.shared_database
 
@@ -232,3 +232,19 @@ def test_no_notice_is_stored_without_its_notification(database: Database) -> Non
     stored, sent = database.read_now(ids)
     assert stored == sent
     assert len(stored) == 1
+
+
+def test_sick_days_are_left_out(database: Database) -> None:
+    acme = in_slack(database)
+    sick, volunteering = (
+        acme.write(allowances.create, {"name": name, "half_days_per_year": 20}).allowance
+        for name in ("Sick days", "Volunteering")
+    )
+    changes = {"allowance_id": sick.id, "deducts_allowance": True, "allow_overdraft": True}
+    acme.write(leave_types.update, type_id(database, acme, "sick"), changes)
+    acme.write(leave_types.create, {"name": "Volunteering", "allowance_id": volunteering.id})
+
+    check(database, acme, MONDAY)
+
+    (notice,) = notices(database, acme, acme.owner)
+    assert [each.allowance_id for each in notice.contents] == [acme.id, volunteering.id]
