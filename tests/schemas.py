@@ -42,6 +42,8 @@ def _plain(statement: str) -> str:
 def _in_order(statement: str) -> str:
     """A CREATE TABLE statement with the columns and constraints between its brackets sorted."""
     head, _, body = _plain(statement).partition("(")
+    # ALTER TABLE adds a constraint with its column; it is the same as one of the table.
+    body = re.sub(r"(?<=[^,(]) CONSTRAINT ", ", CONSTRAINT ", body)
     parts = re.split(r",\s*(?![^()]*\))", body.rpartition(")")[0])
     return f"{head}({', '.join(sorted(part.strip() for part in parts))}){body.rpartition(')')[2]}"
 
