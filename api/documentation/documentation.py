@@ -1,9 +1,10 @@
-"""`/docs`, `/docs/errors`, `/openapi.json` and the icon that browsers ask for by themselves."""
+"""`/docs`, `/docs/errors`, `/openapi.json`, `/llms.txt`, and the icon that browsers ask for."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Final
 
 from starlette.routing import Route
@@ -48,6 +49,7 @@ def routes(
 
     return [
         made_route("/openapi.json", document),
+        made_route("/llms.txt", partial(_llms, base_url)),
         made_route("/docs", partial(_reference, operations, others)),
         slash_route("/docs"),
         made_route("/docs/errors", partial(_errors_page, operations)),
@@ -73,6 +75,12 @@ def _reference(
         'shows <a href="openapi.json">openapi.json</a>; the error codes are on the '
         '<a href="docs/errors">errors page</a>.</main></div></div>',
     )
+
+
+def _llms(base_url: str) -> Asset:
+    """What language models are told of this service, as https://llmstxt.org describes."""
+    text = Path(__file__).with_name("llms.txt").read_text(encoding="utf-8")
+    return asset_of(text.replace("{base_url}", base_url).encode(), "text/plain; charset=utf-8")
 
 
 def _errors_page(operations: Sequence[Operation]) -> Asset:

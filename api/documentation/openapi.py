@@ -72,8 +72,7 @@ class _Document:
             "webhooks": webhooks,
             "components": {
                 "schemas": {
-                    **schemas.published(self._components),
-                    **event_schemas,
+                    **schemas.extending(schemas.published(self._components) | event_schemas),
                     "Problem": self._problem_schema(problem),
                     "ErrorCode": self._error_code(),
                 },
@@ -97,6 +96,8 @@ class _Document:
         }
         if operation.scope:
             described["x-required-scope"] = operation.scope
+        if operation.deprecation is not None:
+            described["deprecated"] = True
         if operation.role is not None:
             described["x-required-role"] = operation.role
         if operation.body is not None:
@@ -131,7 +132,7 @@ class _Document:
         headers = _headers_of(operation, operation.status)
         response: Json = {
             "description": _DONE.get(operation.status, "Done."),
-            "headers": headers,
+            "headers": headers if operation.deprecation is None else headers | _OF_DEPRECATED,
         }
         responses = {str(operation.status): response}
         if operation.dry_run is not None and operation.status != 200:
@@ -461,6 +462,17 @@ _HEADERS: Final[Json] = {
     ),
 }
 
+_OF_DEPRECATED: Final[Json] = {
+    "Deprecation": _header(
+        "Since when the operation is deprecated (RFC 9745).", {"type": "string"}, "@1798761600"
+    ),
+    "Sunset": _header(
+        "When it goes (RFC 8594), if that is known.",
+        {"type": "string"},
+        "Thu, 01 Jul 2027 00:00:00 GMT",
+    ),
+}
+
 _SECURITY_SCHEME: Final = {
     "type": "http",
     "scheme": "bearer",
@@ -472,8 +484,26 @@ _SECURITY_SCHEME: Final = {
 }
 
 
+def changelog() -> str:
+    """What changed in this API, by date, as Markdown."""
+    return _text("changelog.md")
+
+
+def changelog_page() -> str:
+    """The same as a page of the repository's documentation."""
+    return (
+        changelog()
+        .replace("## Changes of this API", "# Changes of the REST API")
+        .replace("this document", "`/openapi.json`")
+    )
+
+
+def _text(name: str) -> str:
+    return Path(__file__).with_name(name).read_text(encoding="utf-8")
+
+
 def _info(base_url: str) -> Json:
-    guide = Path(__file__).with_name("guide.md").read_text(encoding="utf-8")
+    guide = f"{_text('guide.md').strip()}\n\n{changelog()}"
     return {
         "title": "Hiatus",
         "version": "1",

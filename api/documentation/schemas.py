@@ -168,6 +168,47 @@ def published(schemas: Any) -> Any:
     }
 
 
+# Fewer members are written out, for readers.
+_LARGE: Final = 10
+
+
+def extending(schemas: Mapping[str, Json]) -> Json:
+    """The schemas; one that has all members of another large one refers to it for them."""
+    large = {
+        name: schema
+        for name, schema in schemas.items()
+        if len(schema.get("properties", ())) >= _LARGE and schema.get("additionalProperties", True)
+    }
+    return {name: _extending(name, schema, large) for name, schema in schemas.items()}
+
+
+def _extending(name: str, schema: Json, large: Mapping[str, Json]) -> Json:
+    own = schema.get("properties", {})
+    bases = [
+        base
+        for base, other in large.items()
+        if all(own.get(member) == field for member, field in other["properties"].items())
+        and len(other["properties"]) < len(own)
+        and {*other.get("required", ())} <= {*schema.get("required", ())}
+    ]
+    if not bases:
+        return schema
+    base = max(bases, key=lambda each: len(large[each]["properties"]))
+    inherited = large[base]
+    return {
+        **schema,
+        "allOf": [{"$ref": REF.format(model=base)}],
+        "properties": {
+            member: field for member, field in own.items() if member not in inherited["properties"]
+        },
+        "required": [
+            member
+            for member in schema.get("required", ())
+            if member not in inherited.get("required", ())
+        ],
+    }
+
+
 def field_codes(schema: Json, *, in_query: bool = False) -> Iterator[str]:
     """The codes of invalid fields, by the types and the schema of a body or a query."""
     if schema.get("required"):

@@ -17,6 +17,7 @@ import inspect
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from datetime import date, datetime
+from email.utils import format_datetime
 from functools import cached_property
 from typing import Generic, Literal, TypeVar, get_args, get_origin, get_type_hints
 
@@ -152,6 +153,29 @@ class Tag:
     scope: str
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Deprecation:
+    """An operation that is to go: since when, when it goes, and a page that says what to use.
+
+    Sources: RFC 9745 and RFC 8594.
+    """
+
+    deprecated_at: datetime
+    sunset_at: datetime | None = None
+    link: str
+
+    @property
+    def headers(self) -> list[tuple[bytes, bytes]]:
+        since = int(self.deprecated_at.timestamp())
+        headers = [
+            (b"deprecation", b"@%d" % since),
+            (b"link", f'<{self.link}>; rel="deprecation"; type="text/html"'.encode("ascii")),
+        ]
+        if self.sunset_at is not None:
+            headers.append((b"sunset", format_datetime(self.sunset_at, usegmt=True).encode()))
+        return headers
+
+
 @dataclass(frozen=True)
 class Facts:
     """All that is served and documented of an operation, besides its handler.
@@ -196,6 +220,7 @@ class Facts:
     rules: tuple[str, ...] = ()
     # Request headers that select the response (Vary), as OpenAPI describes them.
     header_parameters: tuple[Mapping[str, object], ...] = ()
+    deprecation: Deprecation | None = None
     example: Mapping[str, object] | None = None
     # Further examples of the body by their summaries.
     other_examples: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
@@ -300,7 +325,8 @@ class Operation(Facts):
         caching = b"no-store" if self.shows_secret else b"private, no-cache"
         own = [str(parameter["name"]) for parameter in self.header_parameters]
         varies = ", ".join(("Authorization", *own))
-        return (b"cache-control", caching), (b"vary", varies.encode("ascii"))
+        warnings = self.deprecation.headers if self.deprecation else ()
+        return (b"cache-control", caching), (b"vary", varies.encode("ascii")), *warnings
 
     @cached_property
     def read_only_members(self) -> frozenset[str]:

@@ -114,6 +114,16 @@ def test_other_files_are_not_served(client: Client, name: str) -> None:
     assert (response.status_code, response.json()["code"]) == (404, "not_found")
 
 
+def test_language_models_are_told_where_to_read(client: Client) -> None:
+    response = client.get("/llms.txt")
+
+    assert response.headers["Content-Type"] == "text/plain; charset=utf-8"
+    assert response.text.startswith("# Hiatus\n\n> ")
+    links = re.findall(r"\]\(https://hiatus\.test(\S+)\)", response.text)
+    assert links == ["/openapi.json", "/docs", "/docs/errors"]
+    assert [client.get(link).status_code for link in links] == [200] * 3
+
+
 @pytest.mark.parametrize("path", [*PAGES, "/openapi.json"])
 def test_an_unchanged_page_answers_304(client: Client, path: str) -> None:
     first = client.get(path)

@@ -111,6 +111,12 @@ def test_meanings_and_cures_are_sentences(code: error_codes.Code) -> None:
     assert code.meaning.count("`") % 2 == code.cure.count("`") % 2 == 0
 
 
+def test_the_changelog_of_the_api_in_the_repository_is_up_to_date() -> None:
+    written = (ROOT / "docs" / "api-changelog.md").read_text(encoding="utf-8")
+
+    assert written == openapi.changelog_page(), "Run `make docs`."
+
+
 def test_the_errors_page_of_the_repository_is_up_to_date() -> None:
     written = (ROOT / "docs" / "errors.md").read_text(encoding="utf-8")
 

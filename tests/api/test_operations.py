@@ -3,19 +3,32 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Callable, Iterator
-from typing import Any, TypedDict, cast
+from datetime import UTC, datetime
+from typing import Any, cast
 
 import httpx
 import pytest
 from structlog.testing import capture_logs
+from typing_extensions import TypedDict
 
+from api.documentation import openapi
 from api.http import endpoints
 from api.http.endpoints import record_use
 from api.http.fields import ABSENT, MAX_BODY_BYTES, Body, Day, Name, Paged, Uuid
-from api.http.operations import Created, Method, RequestContext, Services, Tag, operation
+from api.http.operations import (
+    Created,
+    Deprecation,
+    Method,
+    RequestContext,
+    Services,
+    Tag,
+    operation,
+)
 from api.service import app
 from storage.base.errors import DatabaseUnavailable, NotFound, SchemaOutOfDate
+from storage.base.values import Id
 from storage.db.database import Database, Transaction
 from storage.db.engines import open_database
 from storage.db.pages import PageOf
@@ -44,7 +57,7 @@ class EchoRecord(TypedDict, total=False):
 
 
 class IdRecord(TypedDict):
-    id: str
+    id: Id
 
 
 class Things(Paged):
@@ -72,6 +85,23 @@ def get(tx: Transaction, context: RequestContext) -> IdRecord:
     return {"id": context.id}
 
 
+@an_operation(
+    "GET",
+    "/things/old",
+    deprecation=Deprecation(
+        deprecated_at=datetime(2027, 1, 1, tzinfo=UTC),
+        sunset_at=datetime(2027, 7, 1, tzinfo=UTC),
+        link="https://hiatus.test/docs",
+    ),
+)
+def old(tx: Transaction, context: RequestContext) -> IdRecord:
+    """Read an old thing.
+
+    Read `/things` instead.
+    """
+    return {"id": ID}
+
+
 @an_operation("DELETE", "/things/{id}")
 def forget(tx: Transaction, context: RequestContext) -> None:
     return None
@@ -92,7 +122,7 @@ def fall_behind(tx: Transaction, context: RequestContext) -> None:
     raise SchemaOutOfDate("db.internal lacks 0007")
 
 
-OPERATIONS = (page, echo, get, forget, break_down, lose_database, fall_behind)
+OPERATIONS = (page, echo, get, old, forget, break_down, lose_database, fall_behind)
 
 
 @pytest.fixture
@@ -298,6 +328,25 @@ def test_a_result_sets_status_and_headers(client: Client, key: str) -> None:
     assert response.status_code == 201
     assert response.headers["X-Made"] == "yes"
     assert response.headers["Content-Type"] == "application/json"
+
+
+def test_a_deprecated_operation_says_since_when_and_until_when(client: Client, key: str) -> None:
+    response = client.get(f"{PATH}/old", key)
+    document = json.loads(openapi.document([get, old], {}, "https://hiatus.test"))
+
+    assert response.json() == {"id": ID}
+    assert response.headers["Deprecation"] == "@1798761600"
+    assert response.headers["Sunset"] == "Thu, 01 Jul 2027 00:00:00 GMT"
+    assert response.headers["Link"] == (
+        '<https://hiatus.test/docs>; rel="deprecation"; type="text/html"'
+    )
+    described = document["paths"]["/api/v1/things/old"]["get"]
+    assert described["deprecated"] is True
+    assert {"Deprecation", "Sunset"} <= described["responses"]["200"]["headers"].keys()
+
+
+def test_other_operations_are_not_deprecated(client: Client, key: str) -> None:
+    assert "Deprecation" not in client.get(PATH, key).headers
 
 
 def test_a_date_has_one_format(client: Client, key: str) -> None:

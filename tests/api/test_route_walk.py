@@ -43,6 +43,7 @@ OPEN: Final = {
     "/readyz",
     "/metrics",
     "/openapi.json",
+    "/llms.txt",
     "/",
     "/privacy",
     "/privacy/",
