@@ -21,7 +21,8 @@ COMPILE := $(UV) pip compile pyproject.toml --quiet --universal --python-version
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: run test test-all test-cluster install lint bench fuzz docs catalogues screenshots swagger-ui sbom lock help
+.PHONY: run test test-all test-cluster install lint bench fuzz docs client bruno catalogues screenshots swagger-ui \
+  sbom lock help
 
 run: $(RUNTIME)  ## Start Hiatus with demo data at http://127.0.0.1:8000
 	$(BIN)/hiatus serve --demo $(ARGS)
@@ -56,6 +57,9 @@ docs: $(RUNTIME)  ## Write docs/errors.md and docs/api-changelog.md
 
 fuzz: $(DEV)  ## Run schemathesis in full; ARGS="--engine both --examples 1000" for more
 	$(BIN)/python -m tests.fuzz $(ARGS)
+
+client: $(DEV)  ## Generate the models and operations of clients/python
+	$(BIN)/python -m tests.python_client
 
 catalogues: $(DEV)  ## Update bot/catalogues/*.po from the code; NEW=fr adds a language
 	$(BIN)/python -m tests.catalogues $(NEW)
