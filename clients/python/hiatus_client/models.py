@@ -288,6 +288,8 @@ class AuditRecord(TypedDict):
         "employment_record.created",
         "employment_record.deleted",
         "employment_record.updated",
+        "expiry_notice.seen",
+        "expiry_notice.sent",
         "holiday_override.created",
         "holiday_override.deleted",
         "holiday_set.created",
@@ -341,6 +343,7 @@ class AuditRecord(TypedDict):
         "user.archived",
         "user.created",
         "user.deactivated",
+        "user.erased",
         "user.linked_to_slack",
         "user.reactivated",
         "user.restored",
@@ -657,6 +660,11 @@ class ColleagueOffRecord(TypedDict):
     leave_type: str
 
 
+class Confirmation(TypedDict):
+    # The person's e-mail address.
+    confirm: str
+
+
 class CountryRecord(TypedDict):
     """A country whose public holidays are known."""
 
@@ -849,6 +857,7 @@ class DeliveryRecord(TypedDict):
         "time_credit.approved",
         "time_credit.declined",
         "time_credit.cancelled",
+        "user.erased",
         "ping",
     ]
     leave_request_id: str | None
@@ -1079,6 +1088,40 @@ class EmploymentRecordChanges(TypedDict):
     department_id: NotRequired[str | None]
     # The first day of the record.
     valid_from: NotRequired[str | None]
+
+
+class ErasedUserData(TypedDict):
+    """The person who was erased."""
+
+    id: str
+    organisation_id: str
+    sequence: int
+
+
+class ErasureEffectsRecord(TypedDict):
+    """What erasing the person would do. Nothing was changed."""
+
+    dry_run: Literal[True]
+    erasure: ErasureRecord
+
+
+class ErasureRecord(TypedDict):
+    """What was erased, or would be; zeros for a person who was erased before."""
+
+    user_id: str
+    erased_at: str
+    # Those that stay, without texts.
+    leave_requests: int
+    # Those that stay, without details.
+    audit_entries: int
+    # Those that were rewritten.
+    webhook_events: int
+    # Messages in Slack that are rewritten next.
+    slack_cards: int
+    # API keys, feeds, notifications and what else was deleted.
+    removed_rows: int
+    # What to do by hand.
+    remains: list[RemainsRecord]
 
 
 class ExpandedLeaveRequestRecordListing(TypedDict):
@@ -1906,6 +1949,7 @@ class NewWebhook(TypedDict):
             "time_credit.approved",
             "time_credit.declined",
             "time_credit.cancelled",
+            "user.erased",
         ]
     ]
 
@@ -1960,6 +2004,9 @@ class OrganisationChanges(TypedDict):
     slack_members_join: NotRequired[bool]
     # Id of the Slack channel for the who's-out message; null for none.
     digest_channel: NotRequired[str | None]
+    # Whether people are told in Slack what they have in a new leave year, and three months and
+    # one month before days of theirs lapse.
+    expiry_notices: NotRequired[bool]
     # The day from which `default_leave_allowance`, `carry_over`, `carry_over_expiry_month` and
     # the four fields of pro rata change, past or future; by default the first day of each
     # person's present leave year, or of the value of today if that began later in it. Leave
@@ -1997,6 +2044,9 @@ class OrganisationRecord(TypedDict):
     slack_members_join: bool
     # Id of the Slack channel for the who's-out message; null for none.
     digest_channel: str | None
+    # Whether people are told in Slack what they have in a new leave year, and three months and
+    # one month before days of theirs lapse.
+    expiry_notices: bool
     created_at: str
     # How parts of a leave year are granted to people who join or leave, or whose figure
     # changes: by `days`, by `months_started` of the leave year (people who leave in it: by
@@ -2056,6 +2106,22 @@ class PendingApprovalRecordListing(TypedDict):
 
     data: list[PendingApprovalRecord]
     pagination: PaginationRecord
+
+
+class PersonalDataRecord(TypedDict):
+    """Everything that is kept about a person. The fields of rows are those of the database."""
+
+    user_id: str
+    exported_at: str
+    # Rows about the person, by kind: `user`, `leave_requests`, `amendments`, `time_credits`,
+    # `allowance_adjustments`, `api_keys`, `calendar_feeds`, `slack_profile`, `notifications`,
+    # `webhook_events`, `audit_entries` and others.
+    about: dict[str, list[dict[str, object]]]
+    # What the person did for others, or with Hiatus, and when: `leave_decided`,
+    # `leave_covered`, `actions` and others. Other people's notes are not in it.
+    done: dict[str, list[dict[str, object]]]
+    # Lists of which only the newest 10,000 rows are shown; usually none.
+    cut: list[str]
 
 
 class PingData(TypedDict):
@@ -2162,6 +2228,13 @@ class RegionRecord(TypedDict):
 
     code: str
     name: str
+
+
+class RemainsRecord(TypedDict):
+    """A place that erasure does not reach."""
+
+    where: Literal["backups", "database_files", "slack", "receivers", "logs"]
+    what_to_do: str
 
 
 class ReroutedRecord(TypedDict):
@@ -2363,6 +2436,16 @@ class UserChanges(TypedDict):
     effective_from: NotRequired[str]
 
 
+class UserErasedEvent(TypedDict):
+    """Delete what you keep about them: `data` has the person's id and nothing else that identifies
+    them.
+    """
+
+    type: Literal["user.erased"]
+    timestamp: str
+    data: ErasedUserData
+
+
 class UserListing(TypedDict):
     """Users in variant 2."""
 
@@ -2448,6 +2531,7 @@ class WebhookChanges(TypedDict):
                 "time_credit.approved",
                 "time_credit.declined",
                 "time_credit.cancelled",
+                "user.erased",
             ]
         ]
     ]
@@ -2474,6 +2558,7 @@ class WebhookRecord(TypedDict):
             "time_credit.approved",
             "time_credit.declined",
             "time_credit.cancelled",
+            "user.erased",
         ]
     ]
     is_active: bool
@@ -2512,6 +2597,7 @@ class WebhookWithSecretRecord(TypedDict):
             "time_credit.approved",
             "time_credit.declined",
             "time_credit.cancelled",
+            "user.erased",
         ]
     ]
     is_active: bool
@@ -2596,5 +2682,6 @@ WebhookEvent: TypeAlias = (
     | TimeCreditApprovedEvent
     | TimeCreditDeclinedEvent
     | TimeCreditCancelledEvent
+    | UserErasedEvent
     | PingEvent
 )

@@ -240,6 +240,47 @@ class UsersGroup(Group):
         )
 
 
+class PersonalDataGroup(Group):
+    def export(self, id: str) -> models.PersonalDataRecord:
+        """Export a person's data.
+
+        For the person, admins and owners. Secrets are left out; other people appear as ids.
+
+        Needs the scope `users:read`; any role.
+        """
+        return cast("models.PersonalDataRecord", self._transport.call("GET", f"/users/{id}/data"))
+
+    def erase(
+        self, id: str, body: models.Confirmation, *, idempotency_key: str | None = None
+    ) -> models.ErasureRecord:
+        """Erase a person.
+
+        Removes everything that identifies an archived person: name, address, Slack account,
+        notes, reasons, audit details, feeds and keys. Leave and balances stay under the id,
+        without texts: they are pseudonymous, not anonymous. Cannot be undone. Webhooks get
+        `user.erased`. A second time changes nothing. `remains` says what else there is to do,
+        such as with backups.
+
+        Needs the scope `users:write`; role: owner.
+        """
+        return cast(
+            "models.ErasureRecord",
+            self._transport.call(
+                "POST",
+                f"/users/{id}/erase",
+                body=body,
+                headers={"Idempotency-Key": idempotency_key},
+            ),
+        )
+
+    def dry_run_erase(self, id: str, body: models.Confirmation) -> models.ErasureEffectsRecord:
+        """A dry run, which changes nothing. Erase a person."""
+        return cast(
+            "models.ErasureEffectsRecord",
+            self._transport.call("POST", f"/users/{id}/erase", query={"dry_run": True}, body=body),
+        )
+
+
 class EmploymentGroup(Group):
     def list_all(self, id: str) -> models.DatedRecordListing:
         """List employment records.
@@ -2194,6 +2235,7 @@ class WebhooksGroup(Group):
             "time_credit.approved",
             "time_credit.declined",
             "time_credit.cancelled",
+            "user.erased",
             "ping",
         ]
         | None = None,
@@ -2232,6 +2274,7 @@ class WebhooksGroup(Group):
             "time_credit.approved",
             "time_credit.declined",
             "time_credit.cancelled",
+            "user.erased",
             "ping",
         ]
         | None = None,
@@ -2332,6 +2375,8 @@ class AuditGroup(Group):
             "employment_record.created",
             "employment_record.deleted",
             "employment_record.updated",
+            "expiry_notice.seen",
+            "expiry_notice.sent",
             "holiday_override.created",
             "holiday_override.deleted",
             "holiday_set.created",
@@ -2385,6 +2430,7 @@ class AuditGroup(Group):
             "user.archived",
             "user.created",
             "user.deactivated",
+            "user.erased",
             "user.linked_to_slack",
             "user.reactivated",
             "user.restored",
@@ -2460,6 +2506,8 @@ class AuditGroup(Group):
             "employment_record.created",
             "employment_record.deleted",
             "employment_record.updated",
+            "expiry_notice.seen",
+            "expiry_notice.sent",
             "holiday_override.created",
             "holiday_override.deleted",
             "holiday_set.created",
@@ -2513,6 +2561,7 @@ class AuditGroup(Group):
             "user.archived",
             "user.created",
             "user.deactivated",
+            "user.erased",
             "user.linked_to_slack",
             "user.reactivated",
             "user.restored",
@@ -2623,6 +2672,7 @@ class Operations:
     def __init__(self, transport: Transport) -> None:
         self.me = MeGroup(transport)
         self.users = UsersGroup(transport)
+        self.personal_data = PersonalDataGroup(transport)
         self.employment = EmploymentGroup(transport)
         self.allowances = AllowancesGroup(transport)
         self.balances = BalancesGroup(transport)
