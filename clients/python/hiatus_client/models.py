@@ -1140,6 +1140,39 @@ class ExpiredLine(TypedDict):
     usable_until: str
 
 
+class ExpiringReport(TypedDict):
+    """Days that lapse on a day or later."""
+
+    on: str
+    data: list[ExpiringReportRowRecord]
+
+
+class ExpiringReportRowRecord(TypedDict):
+    """Days of a person that lapse unless they take more leave."""
+
+    employee_number: str | None
+    last_name: str
+    first_name: str
+    # Its name on the day.
+    department: str | None
+    # Its name.
+    allowance: str
+    allowance_code: str
+    # `carry_over`: days carried over; `credit`: time in lieu; `year_end`: more than can be
+    # carried over.
+    reason: Literal["carry_over", "credit", "year_end"]
+    # The days that lapse; booked leave before it counts as taken.
+    days: float
+    # The last day to take them.
+    lapses_on: str
+    # When Slack last took a message to the person that named days of this allowance and day.
+    # Null: they were not told, for example without a Slack account.
+    told_at: str | None
+    # When the person last clicked "Got it" under such a message.
+    acknowledged_at: str | None
+    user_id: str
+
+
 class FeedPathsRecord(TypedDict):
     """Paths relative to the service's base URL."""
 

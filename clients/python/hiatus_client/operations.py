@@ -821,6 +821,24 @@ class ReportsGroup(Group):
             self._transport.call("GET", "/reports/balances", query={"on": on, "format": format}),
         )
 
+    def expiring(
+        self, *, on: str | None = None, format: Literal["json", "csv"] | None = None
+    ) -> models.ExpiringReport | str:
+        """Report days that lapse.
+
+        One row for each day on which a person loses days of an allowance, in the leave year of
+        `on` and as it is on that day: days carried over, time in lieu, and at the end of the
+        leave year what cannot be carried over. Pending and approved leave before the day counts
+        as taken. With when the person was told in Slack, and when they clicked "Got it". People
+        who lose nothing are not in it.
+
+        Needs the scope `leave:read`; any role.
+        """
+        return cast(
+            "models.ExpiringReport | str",
+            self._transport.call("GET", "/reports/expiring", query={"on": on, "format": format}),
+        )
+
 
 class DepartmentsGroup(Group):
     def page(
