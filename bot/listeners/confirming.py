@@ -63,10 +63,11 @@ async def card(
     now: datetime,
     asides: Sequence[str] = (),
     checks_interruption: bool = False,
+    is_typed: bool = True,
 ) -> Message:
     """What the leave comes to, with Send, in the current language."""
     run = database.read if len(read) == 1 else database.dry_run
-    shown = await run(_read_leave, read, by=by, now=now)
+    shown = await run(_read_leave, read, is_typed=is_typed, by=by, now=now)
     if checks_interruption and len(read) == 1:
         interruption = await database.read(amendments.form_of_typed, read[0], by=by, now=now)
         if interruption is not None:
@@ -110,7 +111,7 @@ def _draft(filled: Filled) -> Draft:
 
 
 def _read_leave(
-    tx: Transaction, read: Sequence[Filled], *, by: Caller, now: datetime
+    tx: Transaction, read: Sequence[Filled], *, is_typed: bool, by: Caller, now: datetime
 ) -> list[ReadLeave]:
     """The effects of each after those before it: in a dry run, because these are submitted."""
     shown = []
@@ -123,6 +124,7 @@ def _read_leave(
                 preview=preview,
                 problems=[sentence for sentences in problems for sentence in sentences],
                 warnings=errors.of_fields(preview.warnings),
+                is_typed=is_typed,
             )
         )
         if at + 1 < len(read) and not preview.refusals:

@@ -78,6 +78,7 @@ class SlackAssistants:
                     now=now,
                     asides=[conversation.by_assistant()],
                     checks_interruption=True,
+                    is_typed=False,
                 )
                 await post(workspace, slack_user_id, message)
         except NoAccount as missing:

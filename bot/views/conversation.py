@@ -27,18 +27,21 @@ class ReadLeave:
     """Leave that was read, and what it would do after the leave that is shown before it.
 
     ``problems`` are the sentences of its refusals and ``warnings`` stop nothing; both are plain.
+    ``is_typed``: it was read of words that the person wrote.
     """
 
     filled: Filled
     preview: Preview
     problems: Sequence[str] = ()
     warnings: Sequence[str] = ()
+    is_typed: bool = True
 
     @property
     def line(self) -> str:
         leave_type = self.preview.leave_type
         name = None if leave_type is None else words.leave_type(leave_type)
-        return Reading(filled=self.filled, type_name=name).line
+        reading = Reading(filled=self.filled, type_name=name)
+        return reading.line if self.is_typed else ", ".join(reading.parts)
 
     @property
     def effects(self) -> str:

@@ -257,6 +257,7 @@ def test_leave_is_requested_by_the_person_with_a_card_in_slack(office: Office) -
     assert "An assistant prepared this for you. Nothing is sent until you press Send." in (
         card.visible_text
     )
+    assert "I read" not in card.visible_text
     assert office.slack.click(ADA, card, ids.SEND_UNDERSTOOD).ok
     (request,) = office.requests()
     assert (request["status"], request["total_days"], request["note"]) == ("pending", 3, "Hiking")
