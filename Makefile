@@ -61,6 +61,9 @@ fuzz: $(DEV)  ## Run schemathesis in full; ARGS="--engine both --examples 1000" 
 client: $(DEV)  ## Generate the models and operations of clients/python
 	$(BIN)/python -m tests.python_client
 
+bruno: $(DEV)  ## Make the Bruno collection in clients/bruno
+	$(BIN)/python -m tests.bruno_collection
+
 catalogues: $(DEV)  ## Update bot/catalogues/*.po from the code; NEW=fr adds a language
 	$(BIN)/python -m tests.catalogues $(NEW)
 
