@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -37,11 +37,20 @@ from storage.base.allowance_values import TenureStep
 from storage.calendars import display_links, feeds
 from storage.db.database import Transaction
 from storage.keys import api_keys
-from storage.leave import decisions, leave_requests, leave_types, suggestions, time_credits
+from storage.leave import (
+    decisions,
+    lapsing_days,
+    leave_requests,
+    leave_types,
+    suggestions,
+    time_credits,
+)
 from storage.leave.drafts import Draft
 from storage.leave.suggestions import Dates
+from storage.notifications import expiry_notices
 from storage.outbox import notification_outbox, organisation_config
 from storage.people import holiday_sets, people_rows
+from storage.rules.expiring_days import Due, NoticeKind
 from storage.webhooks import webhooks
 from storage.workspaces import balance_questions, slack_profiles, slack_statuses
 from tests import catalogues, slack_types
@@ -436,6 +445,27 @@ def inbox(anna: Visitor) -> None:
     anna.click(ids.INBOX_HOME)
 
 
+def lapsing_days_told(anna: Visitor) -> None:
+    """Anna is told what she has, and a day later what lapses; she says that she saw it."""
+    world, anna_id = anna.world, anna.world.people[ANNA].id
+    kinds: tuple[NoticeKind, ...] = ("statement", "reminder")
+    for kind in kinds:
+        world.clock.advance(days=1)
+        now = world.clock()
+
+        def tell(tx: Transaction, kind: NoticeKind = kind, now: datetime = now) -> None:
+            config = organisation_config.of_organisation(tx, world.acme.id)
+            user = people_rows.of_ids(tx, world.acme.id, [anna_id])[anna_id]
+            pots = lapsing_days.pots_of_people(tx, config, [user], now.date())[anna_id]
+            due = Due(kind=kind, named={id_: pot.lapses for id_, pot in pots.items()})
+            said = expiry_notices.contents(due, pots)
+            expiry_notices.write(tx, config, {anna_id: (due, said)}, now=now)
+
+        world.database.write_now(tell)
+        world.deliver()
+        anna.click(ids.EXPIRY_SEEN)
+
+
 @pytest.fixture
 def office(world: World, translated: str) -> World:
     """Everyone reads it; Anna decides on Ada's leave, and every list is longer than a page."""
@@ -778,6 +808,7 @@ def test_every_screen_is_translated_and_passes_slacks_types(
     anna.click(ids.ASK_AGAIN)
     other_dates(anna)
     inbox(anna)
+    lapsing_days_told(anna)
     not_right(anna)
     # Fewer days are confirmed first; other screens change them, too.
     office.home(ANNA)
