@@ -64,6 +64,7 @@ ELSEWHERE = {
     "mkdir": "test_a_backup_restores_what_was_there",
     "mv": "test_a_backup_restores_what_was_there",
     "promtool": "tests/flows/test_monitoring.py",
+    "hiatus people erase": "tests/storage/test_commands.py, with an archived person",
     "journalctl": "nothing: it needs a machine with systemd",
     **dict.fromkeys(
         (

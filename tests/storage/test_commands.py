@@ -12,7 +12,7 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
-from storage.admin import organisations
+from storage.admin import organisations, people_status
 from storage.base.errors import Unauthenticated
 from storage.base.secrets import new_secret_key
 from storage.base.settings import StorageSettings
@@ -23,7 +23,7 @@ from storage.keys import authentication
 from storage.operations import commands
 from storage.operations.commands import build_app
 from storage.operations.console import operator
-from storage.people import people_rows
+from storage.people import people_lists, people_rows
 from storage.webhooks import webhooks
 from tests import outside
 from tests.builders import NOW
@@ -384,3 +384,22 @@ def test_lost_keys_are_accepted_by_a_command_that_says_what_to_renew(shell: Shel
     assert (without_key.exit_code, "A key is missing" in without_key.stderr) == (1, True)
     assert (done.exit_code, "1 (webhook)" in done.stdout) == (0, True)
     assert shell.run("keys", "list").exit_code == 0
+
+
+def test_an_archived_person_is_exported_and_erased(shell: Shell, tmp_path: Path) -> None:
+    shell.run(*ACME)
+    (tmp_path / "people.csv").write_text("email,first_name,last_name\nbo@example.com,Bo,Lind\n")
+    assert shell.run("import", str(tmp_path / "people.csv"), "--organisation=acme").exit_code == 0
+    by = operator(shell.read(organisations.by_slug, "acme"))
+    (bo,) = [each for each in shell.read(people_lists.list_all, by=by) if each.first_name == "Bo"]
+    erase = ("people", "erase", "bo@example.com", "--organisation=acme")
+
+    kept = shell.run("people", "export", "bo@example.com", "--organisation=acme").stdout
+    refused(shell.run(*erase, "--confirm=bo@example.com"), "archived")
+    shell.write(people_status.archive, bo.id, by=by, now=NOW)
+    refused(shell.run(*erase, "--confirm=someone@example.com"))
+    done = shell.run(*erase, "--confirm=bo@example.com")
+
+    assert "bo@example.com" in kept
+    assert (done.exit_code, bo.id in done.stdout) == (0, True)
+    assert shell.read(people_rows.get, bo.id, by=by).first_name != "Bo"
