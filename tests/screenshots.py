@@ -9,7 +9,7 @@ import re
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -227,6 +227,34 @@ def _look_at_a_new_limit(dialog: Locator) -> None:
     expect(dialog).to_contain_text("would have been refused")
 
 
+def inbox(camera: Camera) -> None:
+    """Grace decides on what her team asks for: two of the requests meet."""
+    monday = datetime.now(UTC).date() + timedelta(days=150)
+    monday -= timedelta(days=monday.weekday())
+    for who, days_later in (("chloe", 0), ("kenji", 14), ("amir", 15)):
+        day = monday + timedelta(days=days_later)
+        with camera.at(f"/playground?as={who}") as page:
+            person = amir(page)
+            say(person, f"{day.day} {day:%B %Y} - {(day + timedelta(days=1)).day} {day:%B %Y}")
+            answer = person.get_by_role("article").last
+            answer.get_by_role("button", name="Send").click()
+            expect(answer).to_contain_text("sent")
+    with camera.at("/playground?as=grace&tab=home", 720, 900) as page:
+        expect(page.get_by_role("button", name="Approve these")).to_be_visible()
+        camera.take(page, "inbox")
+    with camera.at("/playground?as=grace&tab=home", 380, 780) as page:
+        expect(page.get_by_role("button", name="Approve these")).to_be_visible()
+        camera.take(page, "inbox-phone")
+
+
+def first_message(camera: Camera) -> None:
+    """Sam, whom an admin added, opens the app."""
+    with camera.at("/playground?as=sam", height=560) as page:
+        say(amir(page), "/timeoff balance")
+        expect(amir(page).get_by_role("tabpanel")).to_contain_text("Welcome")
+        camera.take(page, "first-message")
+
+
 def german(camera: Camera) -> None:
     """Amir and Grace read German. Later pictures would be in German as well."""
     with camera.at("/playground?as=amir,grace&tab=home", 1280) as page:
@@ -302,7 +330,14 @@ def _take_all(browser: Browser, scheme: Scheme) -> None:
             time_in_lieu(camera)
             declined(camera)
             calendar(camera)
+            inbox(camera)
             german(camera)
+            admin_key = re.findall(r"hiatus_sk_live_\w+", server.printed())[0]
+            sam = {"email": "sam@acme.example", "first_name": "Sam", "last_name": "Rivera"}
+            server.client(admin_key).post("/api/v1/users", json=sam).raise_for_status()
+        # The playground's people are those of the organisation when it starts.
+        with deployment.serving("--demo") as server:
+            first_message(Camera(browser, server, scheme))
 
 
 if __name__ == "__main__":

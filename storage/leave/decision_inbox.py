@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import Final, Literal
 
-from storage.base.leave_values import LeaveRequest, LeaveType, TimeCredit
+from storage.base.leave_values import AbsenceLimit, LeaveRequest, LeaveType, TimeCredit
 from storage.base.values import Caller, User, local_day
 from storage.db.database import Transaction
-from storage.db.tables import AbsenceLimitRow, LeaveRequestRow
+from storage.db.tables import LeaveRequestRow
 from storage.leave import (
     decisions,
     leave_amendments,
@@ -165,23 +165,33 @@ def examine(
         )
         for request_id, request in asked.items()
     ]
-    if not tx.select(AbsenceLimitRow, organisation_id=organisation_id, is_active=True):
+    limits = limit_checks.active(tx, organisation_id)
+    if not limits:
         return waiting
     return [
-        replace(each, over_limits=_exceeded(tx, config, people, each)) if each.is_clear else each
+        replace(each, over_limits=_exceeded(tx, config, people, each, limits))
+        if each.is_clear
+        else each
         for each in waiting
     ]
 
 
 def _exceeded(
-    tx: Transaction, config: OrganisationConfig, people: Mapping[str, User], waiting: Waiting
+    tx: Transaction,
+    config: OrganisationConfig,
+    people: Mapping[str, User],
+    waiting: Waiting,
+    limits: Sequence[AbsenceLimit],
 ) -> tuple[LimitExcess, ...]:
-    """The limits that an otherwise clear request exceeds, as its card has them."""
+    """The limits that an otherwise clear request exceeds, as its card has them.
+
+    Each request's days are read on their own: days between distant requests would be far more.
+    """
     request = waiting.request
     added = limit_checks.added(
         config, waiting.leave_type, request.start_date, request.counted_halves
     )
-    return tuple(limit_checks.exceeded(tx, config, people[request.user_id], added))
+    return tuple(limit_checks.exceeded(tx, config, people[request.user_id], added, among=limits))
 
 
 def names_of(

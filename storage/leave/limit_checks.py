@@ -10,7 +10,7 @@ decides when they work, and only if it matters how many there are.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import cached_property, partial, reduce
@@ -136,18 +136,21 @@ def exceeded(
     user: User,
     halves: Mapping[date, int],
     use: LimitUse = "read",
+    *,
+    among: Sequence[AbsenceLimit] | None = None,
 ) -> list[LimitExcess]:
     """Where the person's absence in these halves exceeds active limits, at most ten times.
 
-    Limits that refuse come first, older ones before newer ones.
+    Limits that refuse come first, older ones before newer ones. ``among``: the active limits, of
+    callers that have read them.
 
     With ``use`` "locked", other transactions that add an absence to a limit that refuses wait, and
     what they committed is counted. The caller has locked the person.
     """
     if not halves or use == "ignored":
         return []
-    active = _active(tx, config.organisation.id)
-    limits = [limit for limit in active if _concerns(limit, user, halves.keys())]
+    known = active(tx, config.organisation.id) if among is None else among
+    limits = [limit for limit in known if _concerns(limit, user, halves.keys())]
     if not limits:
         return []
     if use == "locked":
@@ -230,7 +233,8 @@ def count_refused(
     return absence_limits.count_refused(limit, groups.attendance(group, []), booked)
 
 
-def _active(tx: Transaction, organisation_id: str) -> list[AbsenceLimit]:
+def active(tx: Transaction, organisation_id: str) -> list[AbsenceLimit]:
+    """The organisation's active limits, the oldest first."""
     found = tx.select(AbsenceLimitRow, organisation_id=organisation_id, is_active=True)
     return sorted(map(limit_of_row, found), key=lambda limit: limit.id)
 
