@@ -304,14 +304,25 @@ def english() -> Words:
         ),
         week_after_next=("(?:the )?week after next",),
         errands=(
-            "(?:i(?:'ve| have)?(?: got)? )?(?:an? |my |the )?"
+            "(?:i(?:'ve| have)? )?(?:got )?(?:an? |my |the )?"
             "(?:(?:dentist|doctor|gp|hospital|vet|medical|optician|midwife|physio)(?:['’]?s)?"
             "(?: (?:appointment|visit|check-?up))?|(?:appointment|meeting) (?:at|with) the \\w+"
             "|appointment|wedding|house move|moving house)",
             "my (?:child|kid|son|daughter|little one)(?: is|'s|’s) (?:ill|sick|unwell|poorly)",
         ),
         past=frozenset(("was", "were", "been", "had")),
-        ahead=("won't", "will", "can't", "cannot", "can not", "i'll", "going to"),
+        ahead=(
+            "won't",
+            "will",
+            "can't",
+            "cannot",
+            "can not",
+            "i'll",
+            "going to",
+            "need",
+            "i'd like",
+            "(?:can|could|may) i",
+        ),
         holiday_names={
             **dict.fromkeys(("christmas eve", "xmas eve"), "24 december"),
             **dict.fromkeys(("christmas", "christmas day", "xmas", "xmas day"), "25 december"),

@@ -203,11 +203,21 @@ def french() -> Words:
         errands=(
             "(?:j['’]ai )?(?:une? |mon |le )?(?:(?:rdv|rendez-vous)(?: (?:chez|avec) (?:(?:le|la"
             "|mon|ma) )?\\w+"
-            "| (?:médical|médecin|dentiste))?|dentiste|médecin|déménagement|mariage)",
+            "| (?:m.dical|m.decin|dentiste))?|dentiste|m.decin|d.m.nagement"
+            "|mariage)",
             "(?:mon|ma) (?:enfant|fils|fille) est malade",
         ),
         past=frozenset(("étais", "était", "été")),
-        ahead=("viendrai", "serai", "vais", "travaillerai", "pourrai", "ne peux"),
+        ahead=(
+            "viendrai",
+            "serai",
+            "vais",
+            "travaillerai",
+            "pourrai",
+            "ne peux",
+            "voudrais",
+            "puis-je",
+        ),
         week_after=("en huit",),
         periods=(
             ("month", rf"(?:tout(?: le mois)?|le mois entier|l'ensemble du mois) {_OF}{{month}}"),

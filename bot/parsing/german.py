@@ -307,7 +307,15 @@ def german() -> Words:
             "(?:mein|unser)e? (?:kind|kleiner?|sohn|tochter)(?: ist)? krank",
         ),
         past=frozenset(("war", "waren", "gewesen", "hatte")),
-        ahead=(r"komme?\b.*\bnicht", r"kann\b.*\bnicht", "werde"),
+        ahead=(
+            r"komme?\b.*\bnicht",
+            r"kann\b.*\bnicht",
+            "werde",
+            "brauche",
+            "bräuchte",
+            "möchte",
+            "(?:kann|könnte|darf) ich",
+        ),
         holiday_names={
             **dict.fromkeys(("heiligabend", "heilig abend", "heiligen abend"), "24 december"),
             **dict.fromkeys(("weihnachten", "weihnachtstag"), "25 december"),

@@ -162,7 +162,8 @@ def spanish() -> Words:
             *("(?:tomar|coger|pedir|solicitar|reservar)(?:me)?", "(?:quiero|necesito) "),
             "(?:yo )?no (?:estaré|estoy|vengo|vendré|trabajo|trabajaré|iré|puedo (?:ir|venir)"
             "|voy(?: a (?:estar|ir|venir|poder ir))?)"
-            "(?: (?:en la oficina|disponible|aquí|por aquí|localizable))?",
+            "(?: (?:en la oficina|disponible|aquí|por aquí|localizable|a trabajar|al trabajo"
+            "|a la oficina))?",
             *("todo el día", "(?:el |un )?día (?:entero|completo)", "fuera de la oficina"),
             *("(?:me )?(?:encuentro|siento|pongo|puse|he puesto)", "mi solicitud de"),
             *("(?:una )?solicitud de", "días? libres?", "el día libre", "días de vacaciones"),
@@ -176,7 +177,7 @@ def spanish() -> Words:
             rf"(?:(?:por|en) )?la (ma[ñn]ana|tarde) del ({_WEEKDAY}|\d+)": r"el \2 por la \1",
             r"(?:permiso |d[ií]as? )?(?:sin (?:sueldo|goce de sueldo|paga)"
             r"|no (?:remunerad|retribuid|pagad)[oa]s?)": "sin-sueldo",
-            r"baja (?:por enfermedad|m[ée]dica|laboral)|permiso por enfermedad": "enfermedad",
+            r"baja (?:por enfermedad|m.dica|laboral)|permiso por enfermedad": "enfermedad",
             r"por enfermedad": "enfermedad",
             r"baja (?:por |de )?(maternidad|paternidad)": r"\1",
             r"(primero|uno) de(?= (?:enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre"
@@ -232,12 +233,21 @@ def spanish() -> Words:
             "(?:la )?semana que viene no,? la (?:otra|siguiente)",
         ),
         errands=(
-            "(?:tengo )?(?:una? |el |la )?(?:cita(?: (?:con|en) (?:el|la) \\w+| médica)?|médico"
+            "(?:tengo )?(?:una? |el |la )?(?:cita(?: (?:con|en) (?:el|la) \\w+| m.dica)?"
+            "|m.dico"
             "|dentista|mudanza|boda)",
             "mi (?:hij[oa]|niñ[oa]|peque) está (?:enferm[oa]|mal[oa]?)",
         ),
         past=frozenset(("estaba", "estuve", "estado")),
-        ahead=("no (?:puedo|podré|iré|vendré|voy)", "estaré", "faltaré", "voy a"),
+        ahead=(
+            "no (?:puedo|podré|iré|vendré|voy)",
+            "estaré",
+            "faltaré",
+            "voy a",
+            "necesito",
+            "quiero",
+            "quisiera",
+        ),
         holiday_names={
             "nochebuena": "24 december",
             **dict.fromkeys(("navidad", "navidades", "día de navidad"), "25 december"),

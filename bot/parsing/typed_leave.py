@@ -350,7 +350,7 @@ def _without_errand(
 
     An errand that names a leave type leaves its name: "my son is ill, home today".
     """
-    match = _errand(language).search(typed)
+    match = next(filter(None, (each.search(typed) for each in _errands(language))), None)
     if match is None:
         return typed, None
     rest = " ".join(filter(None, (typed[: match.start("errand")], typed[match.end("errand") :])))
@@ -366,11 +366,15 @@ def _without_errand(
 
 
 @lru_cache
-def _errand(language: str) -> re.Pattern[str]:
+def _errands(language: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """At the start, and as a sentence or clause at the end."""
     words = words_of(language)
     errands, courtesies = any_of(words.errands), any_of(words.courtesies)
-    return re.compile(
-        rf"\A(?:(?:{courtesies})[\s,.!]+)*+(?P<errand>{errands})(?=[\s,;:.])", re.IGNORECASE
+    return (
+        re.compile(
+            rf"\A(?:(?:{courtesies})[\s,.!]+)*+(?P<errand>{errands})(?=[\s,;:.])", re.IGNORECASE
+        ),
+        re.compile(rf"[,;.!]\s+(?P<errand>{errands})[\s.!]*\Z", re.IGNORECASE),
     )
 
 

@@ -145,7 +145,11 @@ _PHRASES: Final[tuple[tuple[CommandName, str], ...]] = (
     ),
     ("mine", rf"(?:am|was|will) i (?:be )?(?:.* )?{_OFF}(?: .*)?"),
     ("mine", rf"(?:do|have) i (?:have |got )+(?:.* )?(?:off|booked|{_LEAVE})(?: .*)?"),
-    ("mine", rf"when (?:am i|do i have|will i be|have i got) (?:.* )?(?:{_OFF}|{_LEAVE})(?: .*)?"),
+    (
+        "mine",
+        rf"(?:(?:can you )?tell me |do you know )?when (?:am i|i'm|do i have|will i be"
+        rf"|have i got) (?:.* )?(?:{_OFF}|{_LEAVE})(?: .*)?",
+    ),
     (
         "mine",
         rf"(?:when|is|are|was|were|has|have|did|will) (?:is |are )?my (?:.* )?(?:{_LEAVE}"

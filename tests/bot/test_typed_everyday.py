@@ -32,6 +32,8 @@ def typed(text: str, language: str) -> ParsedLeave:
         ("Kinderarzt morgen nachmittag", "de", "Kinderarzt"),
         ("j'ai rdv chez le notaire vendredi matin", "fr", "rdv chez le notaire"),
         ("cita con el dentista mañana por la tarde", "es", "cita con el dentista"),
+        ("un rdv médical lundi matin", "fr", "un rdv médical"),
+        ("friday off please, house move", "en", "house move"),
     ],
 )
 def test_an_errand_at_the_beginning_is_the_reason(text: str, language: str, note: str) -> None:
@@ -85,6 +87,7 @@ def test_being_unwell_is_sick_leave(text: str, language: str) -> None:
     ("text", "language"),
     [
         ("I won't make it on wednesday, feeling poorly", "en"),
+        ("I need wednesday off, my son is ill", "en"),
         ("krank, kann mittwoch nicht", "de"),
         ("malade, je ne viendrai pas mercredi", "fr"),
         ("enferma, el miércoles no puedo ir", "es"),
