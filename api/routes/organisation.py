@@ -127,6 +127,14 @@ class OrganisationChanges(Body):
             "three months and one month before days of theirs lapse."
         ),
     ] = ABSENT
+    retention_months: Annotated[
+        int | None,
+        Field(
+            description="Notes and reasons of leave and time in lieu are removed so many months "
+            "after it ended, also from the audit trail; null keeps them.",
+            json_schema_extra={"minimum": 1, "maximum": 240},
+        ),
+    ] = ABSENT
 
     effective_from: Annotated[
         Day,

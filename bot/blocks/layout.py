@@ -10,6 +10,7 @@ from slack_sdk.models.blocks import AlertBlock, PlainTextObject
 
 from bot.base.block_kit import Block, View
 from bot.base.language import gettext
+from storage.admin.personal_data import ERASED_NAME
 
 MAX_SECTION: Final = 3_000
 MAX_OPTION: Final = 75
@@ -23,8 +24,11 @@ MAX_MESSAGE: Final = 4_000
 def escaped(text: str) -> str:
     """User input escaped for mrkdwn: it cannot mention, link or call a channel.
 
+    The name of an erased person is in the reader's language.
     Source: docs.slack.dev, "Formatting message text", "Escaping text".
     """
+    if text == ERASED_NAME:
+        text = gettext("Erased person")
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 

@@ -9,7 +9,7 @@ from slack_bolt.async_app import AsyncApp
 
 from bot.base import ids
 from bot.base.block_kit import Block, View
-from bot.base.language import gettext, gettext_noop, locale
+from bot.base.language import gettext, gettext_noop, locale, ngettext
 from bot.blocks import fields, layout, words
 from bot.blocks.fields import Option
 from bot.interaction.interaction import Interaction
@@ -49,6 +49,7 @@ _OWN: Final = Option(label=gettext_noop("Own settings (set over the API)"), valu
 JOIN: Final = "slack_members_join"
 DIGEST: Final = "digest"
 EXPIRY: Final = "expiry_notices"
+_RETENTION_MONTHS: Final = (12, 24, 36, 60, 120)
 
 
 def read_form(tx: Transaction, interaction: Interaction, by: Caller, _: str) -> View:
@@ -90,8 +91,29 @@ def form_view(settings: Organisation, country_name: str) -> View:
             searches.timezone_select(settings.timezone),
         ),
         *fields.week_fields(settings.working_days),
+        _retention(settings),
     ]
     return _form(gettext("Organisation"), blocks, NAME)
+
+
+def _retention(settings: Organisation) -> Block:
+    """How long texts are kept; the present time is offered even if it is none of the usual."""
+    chosen = settings.retention_months
+    offered = sorted({*_RETENTION_MONTHS, *([] if chosen is None else [chosen])})
+    forever = Option(label=gettext("Forever"), value=ids.NOTHING)
+    months = [
+        Option(
+            label=ngettext("{count} month", "{count} months", count),
+            value=str(count),
+        )
+        for count in offered
+    ]
+    return fields.field(
+        "retention_months",
+        gettext("Keep notes and reasons of past leave"),
+        fields.select([forever, *months], str(chosen or ids.NOTHING)),
+        hint=gettext("Older ones are removed once a day, also from the audit trail. Days stay."),
+    )
 
 
 def leave_year_view(settings: Organisation, from_when: Block, step: str = "") -> View:
@@ -224,6 +246,9 @@ def _save(tx: Transaction, saving: Saving) -> object:
         "timezone": form.chosen("timezone") or "",
         "working_days": form.working_days(),
     }
+    # A form that an earlier version opened has no such field.
+    if form.text("retention_months") is not None:
+        values["retention_months"] = form.whole("retention_months")
     is_set_up = setup_checklist.is_open(tx, "country", by=saving.by, now=saving.now)
     saved = _update(tx, saving, values, is_set_up=is_set_up)
     # A country that an admin saves without a region is right as it is.

@@ -121,7 +121,7 @@ def write_changes(
         tx.change(_changes, changes=orjson.dumps(rewritten).decode())
 
 
-def _has_text(column: Expr) -> Expr:
+def has_text(column: Expr) -> Expr:
     return column.is_null(False) & (column != "")
 
 
@@ -137,7 +137,7 @@ def _leave(organisation_id: Param[str], ids: Param[list[str]], now: Param[dateti
         "updated_at": now,
         "shown_updated_at": None,
     }
-    texts = _has_text(row.note) | _has_text(row.decision_reason) | _has_text(row.override_reason)
+    texts = has_text(row.note) | has_text(row.decision_reason) | has_text(row.override_reason)
     query: Update = row.update(changes)
     return query.where(row.organisation_id == organisation_id, any_of(row.id, ids), texts)
 
@@ -151,7 +151,7 @@ def _credits(organisation_id: Param[str], ids: Param[list[str]], now: Param[date
         "version": row.version + 1,
         "updated_at": now,
     }
-    texts = _has_text(row.reason) | _has_text(row.decision_reason)
+    texts = has_text(row.reason) | has_text(row.decision_reason)
     query: Update = row.update(changes)
     return query.where(row.organisation_id == organisation_id, any_of(row.id, ids), texts)
 

@@ -47,6 +47,7 @@ _CHECKS: Final[Mapping[str, fields.Check]] = {
     "slack_members_join": fields.boolean,
     "digest_channel": fields.optional(channel_digests.check_channel),
     "expiry_notices": fields.boolean,
+    "retention_months": fields.optional(fields.whole_number(1, 240)),
 }
 _CHECKS_OF_PRO_RATA: Final[Mapping[str, fields.Check]] = {
     "pro_rata": fields.one_of(*get_args(ProRataMethod), code="unknown_pro_rata"),

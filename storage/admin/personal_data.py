@@ -42,6 +42,7 @@ from storage.db.tables import (
 # Erased people are shown with this name, in each reader's language in Slack.
 ERASED_FIRST_NAME: Final = "Erased"
 ERASED_LAST_NAME: Final = "person"
+ERASED_NAME: Final = f"{ERASED_FIRST_NAME} {ERASED_LAST_NAME}"
 
 # Whose ids a section's column has: the person's, their leave's, …
 Key = Literal["person", "leave", "credits", "subjects", "events", "deliveries"]

@@ -211,6 +211,13 @@ class Organisation:
             "three months and one month before days of theirs lapse."
         ),
     ]
+    retention_months: Annotated[
+        int | None,
+        About(
+            description="Notes and reasons of leave and time in lieu are removed so many months "
+            "after it ended; null keeps them."
+        ),
+    ] = None
     reference_version: Annotated[int, HIDDEN]
     created_at: datetime
     updated_at: Annotated[datetime, HIDDEN]

@@ -135,6 +135,8 @@ class OrganisationRow(Model):  # type: ignore[misc]
     pro_rata_rules = TextField(null=True)
     # Notes and reasons of leave that ended longer ago are removed; NULL keeps them.
     retention_months = IntegerField(null=True)
+    # The first day of which that was not done yet.
+    texts_removed_until = DateField(null=True)
 
     class Meta:
         table_name = "organisations"

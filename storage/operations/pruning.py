@@ -1,6 +1,7 @@
 """Deletes rows that are no longer needed, in batches, so that other writers wait briefly.
 
-``storage.base.retention`` has how long each kind is kept.
+``storage.base.retention`` has how long each kind is kept. Organisations may also choose how long
+texts of leave are kept.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from typing import Final
 
 import structlog
 
+from storage.admin import leave_retention
 from storage.base.errors import DatabaseUnavailable
 from storage.db.database import Database, Transaction
 from storage.keys import idempotency
@@ -39,6 +41,18 @@ async def prune(database: Database, *, now: datetime, batch: int = BATCH) -> Non
             raise
         except Exception:  # noqa: BLE001  # the other kinds are still pruned
             _log.exception("pruning.failed", kind=name)
+    await _remove_old_texts(database, now=now)
+
+
+async def _remove_old_texts(database: Database, *, now: datetime) -> None:
+    for organisation_id in await database.read(leave_retention.due, now=now):
+        try:
+            while await database.write(leave_retention.remove_next, organisation_id, now=now):
+                pass
+        except DatabaseUnavailable:
+            raise
+        except Exception:  # noqa: BLE001  # the other organisations are still served
+            _log.exception("pruning.failed", kind="texts", organisation_id=organisation_id)
 
 
 def _prune_deliveries(tx: Transaction, *, now: datetime, limit: int) -> int:

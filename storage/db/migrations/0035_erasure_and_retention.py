@@ -12,6 +12,7 @@ _STATEMENTS = """
 ALTER TABLE users ADD COLUMN erased_at BIGINT;
 ALTER TABLE organisations ADD COLUMN retention_months INTEGER
     CONSTRAINT organisations_retention_months CHECK (retention_months BETWEEN 1 AND 240);
+ALTER TABLE organisations ADD COLUMN texts_removed_until DATE;
 """
 
 
