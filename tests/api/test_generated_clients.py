@@ -27,6 +27,7 @@ export const status: operations["leave_requests.page"] | null = null;
 
 export function summary(event: Event): string {
   if (event.type === "ping") return event.data.webhook_id;
+  if (event.type === "user.erased") return event.data.id;
   return event.type === "leave_request.approved" ? event.data.leave_type.name : event.data.status;
 }
 """
