@@ -2040,6 +2040,9 @@ class OrganisationChanges(TypedDict):
     # Whether people are told in Slack what they have in a new leave year, and three months and
     # one month before days of theirs lapse.
     expiry_notices: NotRequired[bool]
+    # Notes and reasons of leave and time in lieu are removed so many months after it ended,
+    # also from the audit trail; null keeps them.
+    retention_months: NotRequired[int | None]
     # The day from which `default_leave_allowance`, `carry_over`, `carry_over_expiry_month` and
     # the four fields of pro rata change, past or future; by default the first day of each
     # person's present leave year, or of the value of today if that began later in it. Leave
@@ -2080,6 +2083,9 @@ class OrganisationRecord(TypedDict):
     # Whether people are told in Slack what they have in a new leave year, and three months and
     # one month before days of theirs lapse.
     expiry_notices: bool
+    # Notes and reasons of leave and time in lieu are removed so many months after it ended;
+    # null keeps them.
+    retention_months: NotRequired[int | None]
     created_at: str
     # How parts of a leave year are granted to people who join or leave, or whose figure
     # changes: by `days`, by `months_started` of the leave year (people who leave in it: by
