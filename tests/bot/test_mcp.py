@@ -358,15 +358,32 @@ def test_only_posts_of_bounded_size_are_served(office: Office) -> None:
     assert (large.status_code, large.json()["code"]) == (413, "body_too_large")
 
 
-def test_the_use_of_a_key_is_limited_recorded_and_logged(office: Office, logged: Any) -> None:
-    assistant = office.of(office.ada)
+def test_the_use_of_a_key_is_counted_recorded_and_logged(office: Office, logged: Any) -> None:
+    key = a_key(office.database, office.acme, office.ada)
+    headers = {"Authorization": f"Bearer {key}"}
+    body = {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "tools/call",
+        "params": {"name": "find_people", "arguments": {"words": "lovelace"}},
+    }
 
-    assistant.ask("find_people", words="lovelace")
+    counted = [
+        httpx.post(
+            f"{office.url}/mcp",
+            json=body,
+            headers={**headers, "Accept": "application/json, text/event-stream"},
+        ).headers["RateLimit"]
+        for _ in range(2)
+    ]
 
-    (line,) = (line for line in logged.lines if '"tool": "find_people"' in line)
-    assert '"route": "/mcp"' in line
-    assert '"key_id"' in line
-    assert "lovelace" not in line
+    assert [each.split(";")[1] for each in counted] == ["r=599", "r=598"]
+    listed = httpx.get(f"{office.url}/api/v1/api-keys", headers=headers).json()["data"]
+    assert listed[0]["last_used_at"] is not None
+    lines = [line for line in logged.lines if '"tool": "find_people"' in line]
+    assert len(lines) == 2
+    assert all('"route": "/mcp"' in line and '"key_id"' in line for line in lines)
+    assert not any("lovelace" in line for line in lines)
 
 
 def test_a_server_without_the_package_says_so(
