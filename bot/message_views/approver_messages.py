@@ -6,7 +6,7 @@ from bot.base import ids
 from bot.base.block_kit import Message
 from bot.base.language import gettext
 from bot.blocks import layout, words
-from bot.message_views import cards
+from bot.message_views import card_amendments, cards
 from storage.base.event_values import NotificationEvent
 from storage.notifications.approval_cards import ApprovalCard
 
@@ -139,7 +139,7 @@ def _reminder_sentence(card: ApprovalCard) -> str:
     if proposed is not None:
         return gettext(
             "Still waiting for your decision: {what}",
-            what=cards.amendment_sentence(card, proposed),
+            what=card_amendments.amendment_sentence(card, proposed),
         )
     return gettext(
         "Still waiting for your decision: {requester} requested {leave_type}, {dates}, {amount}.",

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final, Literal
+from typing import Final
 
 from bot.base import ids
 from bot.base.block_kit import Block, Message
 from bot.base.language import gettext, gettext_noop, ngettext
 from bot.blocks import layout, words
-from bot.message_views import absence_messages
+from bot.message_views import absence_messages, card_amendments
 from storage.base.errors import Days, ShortDay
-from storage.base.leave_values import Amendment, LeaveRequest, LeaveType
+from storage.base.leave_values import LeaveRequest
 from storage.leave.leave_balances import YearBalance
 from storage.leave.limit_checks import LimitExcess, TeamStrength
 from storage.leave.returns import Return
-from storage.notifications.approval_cards import ApprovalCard, CardAmendment, CardCover
+from storage.notifications.approval_cards import ApprovalCard, CardCover
 from storage.people.colleagues import ColleagueOff
 from storage.rules.absence_limits import Strength
 
@@ -50,7 +50,7 @@ def blocks(card: ApprovalCard, home_url: str | None, title: str | None = None) -
     shown = [_first_line(card, title or _status_line(card), home_url)]
     shown.append(block(card, _buttons(card)))
     if proposed is not None:
-        shown.append(layout.section("\n".join(card_differences(card, proposed))))
+        shown.append(layout.section("\n".join(card_amendments.card_differences(card, proposed))))
     if card.is_undecided and card.colleagues_count > 1:
         lines = words.colleagues_off(card.colleagues, card.colleagues_count)
         shown.append(layout.paragraph("\n".join(lines)))
@@ -90,7 +90,7 @@ def symbol(card: ApprovalCard, *, of_amendment: bool = True) -> str:
     """That of the state. ``of_amendment``: of a change that was its last one, if there is one."""
     if card.is_undecided:
         return SYMBOLS["pending"]
-    if of_amendment and card.amendment is not None and amendment_outcome(card):
+    if of_amendment and card.amendment is not None and card_amendments.amendment_outcome(card):
         return SYMBOLS[card.amendment.amendment.status]
     return SYMBOLS[card.request.status]
 
@@ -123,7 +123,7 @@ def block(card: ApprovalCard, buttons: Sequence[Block] = ()) -> Block:
         amount=_with_return(card, words.amount((proposed or card.request).total_half_days)),
         facts=facts(card.balances, off, card.colleagues_count),
         buttons=buttons,
-        kind=asked_kind(None if proposed is None else proposed.amendment),
+        kind=card_amendments.asked_kind(None if proposed is None else proposed.amendment),
     )
 
 
@@ -186,7 +186,7 @@ def state(card: ApprovalCard) -> str:
     request = card.request
     if card.is_undecided:
         return _pending_state(card)
-    ended = amendment_outcome(card)
+    ended = card_amendments.amendment_outcome(card)
     if ended:
         return ended
     at = request.cancelled_at if request.status == "cancelled" else request.decided_at
@@ -436,7 +436,7 @@ def _colleagues_sentence(card: ApprovalCard) -> list[str]:
 def _sentence(card: ApprovalCard) -> str:
     request, proposed = card.request, card.open_amendment
     if proposed is not None:
-        return amendment_sentence(card, proposed)
+        return card_amendments.amendment_sentence(card, proposed)
     return gettext(
         "{requester} requested {leave_type}: {dates}, {amount}.",
         requester=layout.name(card.requester.name),
@@ -451,137 +451,6 @@ def summary(card: ApprovalCard) -> str:
     request = card.request
     amount = words.amount(request.total_half_days)
     return ", ".join((layout.name(words.leave_type(card.leave_type)), words.dates(request), amount))
-
-
-def asked_kind(amendment: Amendment | None) -> Literal["request", "change", "cancellation"]:
-    """What approvers are asked: about a request, if there is no amendment."""
-    if amendment is None:
-        return "request"
-    return "cancellation" if amendment.cancels else "change"
-
-
-def amendment_heading(card: ApprovalCard, proposed: CardAmendment) -> str:
-    if proposed.amendment.cancels:
-        return gettext(
-            "*{requester}* asked to cancel approved *{leave_type}*",
-            requester=layout.name(card.requester.name),
-            leave_type=layout.name(words.leave_type(card.leave_type)),
-        )
-    return gettext(
-        "*{requester}* asked to change approved *{leave_type}*",
-        requester=layout.name(card.requester.name),
-        leave_type=layout.name(words.leave_type(card.leave_type)),
-    )
-
-
-def card_differences(
-    card: ApprovalCard, proposed: CardAmendment, *, is_bold: bool = True
-) -> list[str]:
-    """As ``differences`` of the card's amendment."""
-    return differences(
-        card.request,
-        card.leave_type,
-        proposed.amendment,
-        proposed.leave_type,
-        proposed.total_half_days,
-        is_bold=is_bold,
-    )
-
-
-def differences(
-    request: LeaveRequest,
-    type_before: LeaveType,
-    amendment: Amendment,
-    type_after: LeaveType,
-    half_days_after: int,
-    *,
-    is_bold: bool = True,
-) -> list[str]:
-    """Type, dates and amount, old and new where they differ, in mrkdwn."""
-    pairs = [
-        (words.dates(request), words.dates(amendment)),
-        (words.amount(request.total_half_days), words.amount(half_days_after)),
-    ]
-    if type_before.id != type_after.id:
-        pairs.insert(0, (layout.name(type_before.name), layout.name(type_after.name)))
-    return [_difference(before, after, is_bold=is_bold) for before, after in pairs]
-
-
-def new_values(
-    request: LeaveRequest,
-    type_before: LeaveType,
-    amendment: Amendment,
-    type_after: LeaveType,
-    half_days_after: int,
-) -> str:
-    """What would be new: type, dates and amount where they differ, in mrkdwn."""
-    pairs = [
-        (type_before.id, type_after.id, layout.name(type_after.name)),
-        (words.dates(request), words.dates(amendment), words.dates(amendment)),
-        (request.total_half_days, half_days_after, words.amount(half_days_after)),
-    ]
-    return ", ".join([f"*{shown}*" for before, after, shown in pairs if before != after])
-
-
-def _difference(before: str, after: str, *, is_bold: bool) -> str:
-    if before == after:
-        return before
-    new = f"*{after}*" if is_bold else after
-    return gettext("{before} → {after}", before=before, after=new)
-
-
-def amendment_sentence(card: ApprovalCard, proposed: CardAmendment) -> str:
-    """The whole card in one sentence, for notifications and screen readers."""
-    if proposed.amendment.cancels:
-        return gettext(
-            "{requester} asked to cancel approved {leave_type}: {leave}.",
-            requester=layout.name(card.requester.name),
-            leave_type=layout.name(words.leave_type(card.leave_type)),
-            leave=", ".join(card_differences(card, proposed, is_bold=False)),
-        )
-    return gettext(
-        "{requester} asked to change approved {leave_type}: {changes}.",
-        requester=layout.name(card.requester.name),
-        leave_type=layout.name(words.leave_type(card.leave_type)),
-        changes=", ".join(card_differences(card, proposed, is_bold=False)),
-    )
-
-
-def amendment_outcome(card: ApprovalCard) -> str:
-    """How the last amendment ended, if nothing changed since: plain text, or ""."""
-    ended = card.amendment
-    if ended is None or ended.is_open:
-        return ""
-    by = layout.cut(ended.ended_by_name or "", layout.MAX_NAME)
-    proposed = _proposed(card, ended)
-    match ended.amendment.status:
-        case "declined" if ended.amendment.cancels:
-            what = gettext("Cancellation declined by {name}", name=by)
-        case "withdrawn" if ended.amendment.cancels:
-            what = gettext("Cancellation withdrawn by {name}", name=by)
-        case "approved":
-            what = gettext("Change approved by {name}", name=by)
-        case "declined":
-            what = gettext("Change to {proposed} declined by {name}", proposed=proposed, name=by)
-        case "withdrawn":
-            what = gettext("Change to {proposed} withdrawn by {name}", proposed=proposed, name=by)
-        case _:
-            return ""
-    at = ended.amendment.decided_at
-    return (
-        what
-        if at is None
-        else gettext("{what}, {when}", what=what, when=words.moment(at, card.timezone))
-    )
-
-
-def _proposed(card: ApprovalCard, ended: CardAmendment) -> str:
-    """The type and dates that would have been new, as plain text."""
-    before, after = words.dates(card.request), words.dates(ended.amendment)
-    if card.leave_type.id == ended.leave_type.id:
-        return after
-    leave_type = layout.cut(words.leave_type(ended.leave_type), layout.MAX_NAME)
-    return leave_type if after == before else f"{leave_type}, {after}"
 
 
 GOES_BACK: Final = gettext_noop(

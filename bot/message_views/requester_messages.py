@@ -9,7 +9,7 @@ from bot.base import ids
 from bot.base.block_kit import Block, Message
 from bot.base.language import gettext
 from bot.blocks import layout, words
-from bot.message_views import cards, requester_sentences
+from bot.message_views import card_amendments, cards, requester_sentences
 from storage.admin.recalculation import TotalChange
 from storage.base.event_values import NotificationEvent
 from storage.notifications.approval_cards import ApprovalCard, CardAmendment
@@ -133,7 +133,7 @@ def _facts(card: ApprovalCard, symbol: str, sentence: str) -> list[Block]:
     proposed = card.open_amendment
     lines = [cards.summary(card)]
     if proposed is not None:
-        lines = cards.card_differences(card, proposed)
+        lines = card_amendments.card_differences(card, proposed)
         if proposed.leave_type.id == card.leave_type.id:
             lines.insert(0, layout.name(words.leave_type(card.leave_type)))
     first_line = f"{symbol} *{layout.escaped(sentence)}*".lstrip()
@@ -146,7 +146,7 @@ def _text(card: ApprovalCard, sentence: str) -> str:
     proposed = card.open_amendment
     facts = [cards.summary(card)]
     if proposed is not None:
-        facts = cards.card_differences(card, proposed, is_bold=False)
+        facts = card_amendments.card_differences(card, proposed, is_bold=False)
     parts = [f"{layout.escaped(sentence)} {'. '.join((', '.join(facts), *_balances(card)))}."]
     if reason := _reason(card):
         shown = layout.excerpt(reason, layout.room_after(parts))

@@ -9,7 +9,7 @@ from bot.base.block_kit import Block, View
 from bot.base.language import gettext
 from bot.base.payloads import Values
 from bot.blocks import fields, layout, words
-from bot.message_views import cards
+from bot.message_views import card_amendments, cards
 from storage.leave.decisions import MAX_REASON_LENGTH
 from storage.notifications.approval_cards import ApprovalCard, CardAmendment
 
@@ -80,8 +80,8 @@ def _what(card: ApprovalCard) -> str:
 
 
 def _change(card: ApprovalCard, proposed: CardAmendment) -> str:
-    lines = cards.card_differences(card, proposed)
-    return "\n".join((cards.amendment_heading(card, proposed), *lines))
+    lines = card_amendments.card_differences(card, proposed)
+    return "\n".join((card_amendments.amendment_heading(card, proposed), *lines))
 
 
 def _form(card: ApprovalCard, callback_id: str, private_metadata: str) -> View:
@@ -98,7 +98,7 @@ def _form(card: ApprovalCard, callback_id: str, private_metadata: str) -> View:
 
 
 def _decline_title(proposed: CardAmendment | None) -> str:
-    match cards.asked_kind(None if proposed is None else proposed.amendment):
+    match card_amendments.asked_kind(None if proposed is None else proposed.amendment):
         case "request":
             return gettext("Decline request")
         case "change":

@@ -8,7 +8,7 @@ from bot.base import ids
 from bot.base.block_kit import Block, View
 from bot.base.language import gettext
 from bot.blocks import layout, words
-from bot.message_views import cards
+from bot.message_views import card_amendments, cards
 from storage.base.leave_values import Amendment, LeaveRequest, LeaveType
 from storage.notifications.approval_cards import ApprovalCard
 from storage.workspaces.home import Item, ProposedLeave
@@ -54,7 +54,7 @@ def _line(item: Item) -> str:
     if item.amendment is not None and item.amendment.counted.amendment.cancels:
         status = gettext("{status}. Cancellation awaiting a decision", status=status)
     elif item.amendment is not None:
-        changes = cards.new_values(*compared(item, item.amendment))
+        changes = card_amendments.new_values(*compared(item, item.amendment))
         status = gettext(
             "{status}. Change awaiting a decision: {changes}", status=status, changes=changes
         )

@@ -10,7 +10,7 @@ from bot.base import ids
 from bot.base.block_kit import Block, View
 from bot.base.language import gettext, ngettext
 from bot.blocks import balance_lines, layout, words
-from bot.message_views import cards, inbox, time_credit_messages
+from bot.message_views import card_amendments, cards, inbox, time_credit_messages
 from bot.views import calendar, home_checklist, home_leave
 from storage.base.allowance_values import Amount
 from storage.base.calendar_values import Absence
@@ -144,7 +144,9 @@ def _pending_request(item: Item) -> list[Block]:
             amount=words.amount((proposed.counted if proposed else request).total_half_days),
             facts=cards.facts(item.balances, item.colleagues, item.colleagues_count),
             buttons=buttons,
-            kind=cards.asked_kind(None if proposed is None else proposed.counted.amendment),
+            kind=card_amendments.asked_kind(
+                None if proposed is None else proposed.counted.amendment
+            ),
         )
     ]
     if item.first_approver_name is not None:
@@ -153,7 +155,9 @@ def _pending_request(item: Item) -> list[Block]:
         shown.append(layout.paragraph(sentence))
     if proposed is not None:
         shown.append(
-            layout.section("\n".join(cards.differences(*home_leave.compared(item, proposed))))
+            layout.section(
+                "\n".join(card_amendments.differences(*home_leave.compared(item, proposed)))
+            )
         )
     elif item.cover_name:
         shown.append(
