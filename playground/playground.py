@@ -70,7 +70,9 @@ class Playground:
             f"xoxb-playground-{secrets.token_hex(16)}",
         )
         self.slack.app_url = app_url
-        self.slack.add_team(team_id, self.slack.token, name="Playground")
+        team = self.slack.add_team(team_id, self.slack.token, name="Playground")
+        # Optional: the payroll file comes as a file.
+        team.scopes.add("files:write")
         self.slack.add_channel(CHANNEL_ID, "general")
         for player in self.players.values():
             self.slack.add_person(
@@ -254,6 +256,10 @@ def _message(message: Message, by_ts: dict[str, Message]) -> Payload:
         "author": message.author_id if message.is_written else None,
         "text": "This message was deleted." if is_deleted else message.text,
         "blocks": [] if is_deleted else message.blocks,
+        "files": [
+            {"name": file.name, "content": (file.content or b"").decode("utf-8", "replace")}
+            for file in message.files
+        ],
         "ephemeral": message.ephemeral,
         "edited": bool(message.history) and not is_deleted,
         "deleted": is_deleted,

@@ -29,6 +29,7 @@ _TITLES: Final = {
     404: "Not found",
     405: "Method not allowed",
     409: "Conflict",
+    410: "Gone",
     412: "Precondition failed",
     413: "Content too large",
     415: "Unsupported media type",

@@ -108,6 +108,16 @@ class MethodNotAllowed(HttpError):
     detail = "Use one of the methods in the header Allow."
 
 
+class Gone(HttpError):
+    """The link worked once and has been used, or its day is over."""
+
+    status = 410
+    code = "gone"
+    title = "This link no longer works."
+    cure = "Ask for a new one where you got it."
+    detail = "The link works once, within a day. Ask for a new one where you got it."
+
+
 class PreconditionFailed(HttpError):
     """The resource no longer matches `If-Match`: it has changed since you read it. Nothing was
     changed now.
@@ -225,7 +235,7 @@ class OutcomeUnknown(HttpError):
 _BY_STATUS: Final[Mapping[int, type[HttpError]]] = {
     kind.status: kind
     for kind in (
-        *(PathNotFound, MethodNotAllowed, PreconditionFailed, RateLimited, InternalError),
+        *(PathNotFound, MethodNotAllowed, Gone, PreconditionFailed, RateLimited, InternalError),
         PicturesUnavailable,
     )
 }

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from api.http.fields import Day, Query
+from api.http.fields import Day, LastDay, Query
 from api.http.operations import Part, RequestContext, Streamed, Tag, operation
 from storage.base import errors
 from storage.db.database import Transaction
@@ -52,7 +52,7 @@ class LeavePeriod(Query):
         ),
     ] = None
     last_day: Annotated[
-        Day | None, Field(alias="to", description="The last day, at most 366 days from the first.")
+        LastDay, Field(alias="to", description="The last day, at most 366 days from the first.")
     ] = None
     format: ReportFormat = "json"
 

@@ -40,6 +40,7 @@ from api.routes import (
     organisation,
     personal_data,
     public_holidays,
+    report_links,
     reports,
     time_credits,
     users,
@@ -86,6 +87,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
 OTHER_PATHS: Final[Mapping[str, Mapping[str, object]]] = {
     **feed_endpoint.PATHS,
     **wallchart_requests.PATHS,
+    **report_links.PATHS,
     **health.PATHS,
     **metrics_route.PATHS,
 }
@@ -128,6 +130,7 @@ def routes(
         *health.routes(served),
         *endpoints.routes(OPERATIONS, served),
         *metrics_route.routes(served, metrics or Metrics()),
+        *report_links.routes(served),
         *wallchart_endpoint.routes(served),
         *welcome.routes(site or Website(), settings.base_url),
         *documentation.routes(OPERATIONS, OTHER_PATHS, settings.base_url),

@@ -30,6 +30,12 @@ _TEXTS: Final = {
             "Only programs use this address.",
             "Go to the home page",
         ),
+        410: (
+            "This link has been used",
+            "A payroll file can be downloaded once, within a day. For a new link, open Hiatus in "
+            "Slack, then “Settings” and “Payroll file”.",
+            "Go to the home page",
+        ),
     },
     "de": {
         404: (
@@ -41,6 +47,13 @@ _TEXTS: Final = {
         405: (
             "Hier gibt es nichts zu sehen",
             "Nur Programme nutzen diese Adresse.",
+            "Zur Startseite",
+        ),
+        410: (
+            "Dieser Link wurde schon benutzt",
+            "Eine Datei für die Lohnabrechnung lässt sich einmal herunterladen, innerhalb eines "
+            "Tages. Einen neuen Link bekommst du in Slack: öffne Hiatus, dann „Einstellungen“ und "
+            "„Lohnabrechnungsdatei“.",
             "Zur Startseite",
         ),
     },
@@ -56,6 +69,12 @@ _TEXTS: Final = {
             "Solo los programas usan esta dirección.",
             "Ir a la página de inicio",
         ),
+        410: (
+            "Este enlace ya se ha usado",
+            "El archivo para nóminas se puede descargar una vez, durante un día. Para otro enlace, "
+            "abre Hiatus en Slack y elige «Ajustes» y «Archivo para nóminas».",
+            "Ir a la página de inicio",
+        ),
     },
     "fr": {
         404: (
@@ -67,6 +86,12 @@ _TEXTS: Final = {
         405: (
             "Il n’y a rien à voir ici",
             "Seuls des programmes utilisent cette adresse.",
+            "Aller à la page d’accueil",
+        ),
+        410: (
+            "Ce lien a déjà servi",
+            "Un fichier de paie se télécharge une seule fois, dans la journée. Pour un nouveau "
+            "lien, ouvrez Hiatus dans Slack, puis « Paramètres » et « Fichier de paie ».",
             "Aller à la page d’accueil",
         ),
     },

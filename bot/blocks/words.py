@@ -13,7 +13,7 @@ from typing import Final, Protocol
 from zoneinfo import ZoneInfo
 
 from babel import Locale
-from babel.dates import format_date, format_datetime, format_time
+from babel.dates import format_date, format_datetime, format_skeleton, format_time
 from babel.lists import format_list
 from babel.numbers import format_decimal
 
@@ -134,6 +134,11 @@ def dates(leave: Dated) -> str:
 def month(number: int) -> str:
     """``August`` for 8."""
     return str(language.locale().months["stand-alone"]["wide"][number])
+
+
+def month_of_year(value: date) -> str:
+    """``August 2026``."""
+    return str(format_skeleton("yMMMM", value, locale=language.locale()))
 
 
 def weekday(number: int) -> str:

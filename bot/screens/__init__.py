@@ -29,6 +29,7 @@ from bot.screens import (
     leave_types,
     opening_figures,
     organisation,
+    payroll,
     people,
     searches,
     slack_status,
@@ -39,7 +40,10 @@ OWN: Final = (calendar_feeds.SCREEN, api_keys.SCREEN)
 # Where workspaces install the app by OAuth.
 OF_OAUTH: Final = (slack_status.SCREEN,)
 OF_ADMINS: Final = (
-    (gettext_noop("People"), (people.SCREEN, departments.SCREEN, opening_figures.SCREEN)),
+    (
+        gettext_noop("People"),
+        (people.SCREEN, departments.SCREEN, opening_figures.SCREEN, payroll.SCREEN),
+    ),
     (
         gettext_noop("Leave"),
         (

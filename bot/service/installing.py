@@ -72,7 +72,7 @@ def oauth_settings(
     return AsyncOAuthSettings(
         client_id=settings.client_id,
         client_secret=settings.client_secret,
-        scopes=list(manifest.SCOPES),
+        scopes=[*manifest.SCOPES, *manifest.OPTIONAL_SCOPES],
         user_scopes=[],
         redirect_uri=f"{settings.base_url}{REDIRECT_PATH}",
         install_path=INSTALL_PATH,

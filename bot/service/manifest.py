@@ -27,6 +27,11 @@ SCOPES: Final[Mapping[str, str]] = {
     "users:read.email": "To match Slack accounts with people of the organisation.",
 }
 
+# Without these, the app does the same in another way: workspaces may refuse them.
+OPTIONAL_SCOPES: Final[Mapping[str, str]] = {
+    "files:write": "To send admins the payroll file. Without it, they get a link that works once.",
+}
+
 # The scopes of people who show their leave as their Slack status, each with its reason. They are
 # not part of an installation: each person agrees, or does not.
 USER_SCOPES: Final[Mapping[str, str]] = {
@@ -35,6 +40,12 @@ USER_SCOPES: Final[Mapping[str, str]] = {
 
 # The scope of each Web API method that is called with a person's own token.
 USER_METHODS: Final[Mapping[str, str]] = {"users.profile.set": "users.profile:write"}
+
+# The optional scope of each Web API method that the code tries.
+OPTIONAL_METHODS: Final[Mapping[str, str]] = {
+    "files.completeUploadExternal": "files:write",
+    "files.getUploadURLExternal": "files:write",
+}
 
 # The scope of each Web API method that the code calls; None if any token works.
 METHODS: Final[Mapping[str, str | None]] = {
@@ -172,8 +183,13 @@ def _oauth(base_url: str | None) -> list[str]:
             f"    - {base_url}/slack/oauth_redirect",
         ]
     lines += ["  scopes:", "    bot:"]
-    for scope, reason in SCOPES.items():
+    for scope, reason in {**SCOPES, **OPTIONAL_SCOPES}.items():
         lines += [f"      # {reason}", f"      - {scope}"]
+    lines += [
+        "    # The app works without these: workspaces may refuse them.",
+        "    bot_optional:",
+        *(f"      - {scope}" for scope in OPTIONAL_SCOPES),
+    ]
     if base_url:
         lines += ["    user:"]
         for scope, reason in USER_SCOPES.items():

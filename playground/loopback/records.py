@@ -182,6 +182,22 @@ class SlackRefusal(Exception):
 
 
 @dataclass
+class File:
+    """A file that the app uploads: first announced, then sent, then shared in a conversation."""
+
+    id: str
+    team_id: str
+    name: str
+    length: int
+    content: bytes | None = None
+    title: str = ""
+    is_shared: bool = False
+
+    def to_slack(self) -> Payload:
+        return {"id": self.id, "name": self.name, "title": self.title, "size": self.length}
+
+
+@dataclass
 class Message:
     """A message. `history` has its earlier (text, blocks), oldest first.
 
@@ -204,6 +220,7 @@ class Message:
     history: list[tuple[str, list[Payload]]] = field(default_factory=list)
     # Whether a person wrote it, not the app.
     is_written: bool = False
+    files: list[File] = field(default_factory=list)
 
     @property
     def visible_text(self) -> str:
@@ -230,6 +247,7 @@ class Message:
             "thread_ts": self.thread_ts,
             "subtype": "thread_broadcast" if self.reply_broadcast else None,
             "metadata": self.metadata,
+            "files": [file.to_slack() for file in self.files],
         }
         return shape | {key: value for key, value in optional.items() if value}
 

@@ -110,6 +110,7 @@ class SlackServer:
         self.app = web.Application(client_max_size=8 << 20)
         self.app.router.add_route("*", "/api/{method}", self._call)
         self.app.router.add_post("/response/{response_id}", self._response)
+        self.app.router.add_post("/upload/{file_id}", self._upload)
 
     async def _call(self, request: web.Request) -> web.StreamResponse:
         if request.match_info["method"] == "oauth.v2.access" and request.query:
@@ -162,6 +163,14 @@ class SlackServer:
         if isinstance(response, str):
             return web.Response(text=response, status=status)
         return web.json_response(response, status=status)
+
+    async def _upload(self, request: web.Request) -> web.StreamResponse:
+        file = self.api.workspace.files.get(request.match_info["file_id"])
+        content = await request.read()
+        if file is None or len(content) != file.length:
+            return web.Response(status=400, text="Length mismatch")
+        file.content = content
+        return web.Response(text=f"OK - {len(content)}")
 
 
 async def _arguments(request: web.Request) -> Payload:

@@ -25,6 +25,7 @@ class Slack(Sending):
     def __init__(self, front: SlackServer, delivery: Delivery, team_id: str, token: str) -> None:
         super().__init__(front.api, delivery, team_id)
         self._server = LoopbackServer(front.app, "loopback-slack")
+        self._web_api = front.api
         self.token = token
         self.signing_secret = delivery.signing_secret
         self.app_id = self._workspace.app_id
@@ -32,6 +33,7 @@ class Slack(Sending):
     def start(self) -> Self:
         self._server.start()
         self.url = f"http://127.0.0.1:{self._server.port}"
+        self._web_api.upload_url = f"{self.url}/upload/"
         return self
 
     def stop(self) -> None:

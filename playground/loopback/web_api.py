@@ -19,10 +19,10 @@ from playground.loopback.limits import (
     problems_of_message,
     problems_of_view,
 )
-from playground.loopback.records import Message, Person, SlackRefusal, Team, View, Violation
+from playground.loopback.records import File, Message, Person, SlackRefusal, Team, View, Violation
 from playground.loopback.workspace import UserToken, Workspace
 
-_STRUCTURED = ("blocks", "view", "metadata", "attachments", "profile")
+_STRUCTURED = ("blocks", "view", "metadata", "attachments", "profile", "files")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -71,6 +71,8 @@ class WebApi:
         self.app_token = app_token
         self.client = client
         self._socket_url = socket_url
+        # Where files are sent; the server sets it.
+        self.upload_url = ""
 
     def call(
         self,
@@ -429,6 +431,36 @@ def _post_message(api: WebApi, team: Team, arguments: Payload) -> Payload:
     message = api.workspace.add_message(_message(api, team, arguments, channel, person_id))
     shown = api.workspace.to_slack(message)
     return {"channel": channel, "ts": message.ts, "message": shown}
+
+
+@api_method("files.getUploadURLExternal", "files:write", "filename length")
+def _announce_file(api: WebApi, team: Team, arguments: Payload) -> Payload:
+    file_id = f"F{api.workspace.next_number():08d}"
+    api.workspace.files[file_id] = File(
+        file_id, team.id, str(arguments["filename"]), int(arguments["length"])
+    )
+    return {"upload_url": f"{api.upload_url}{file_id}", "file_id": file_id}
+
+
+@api_method("files.completeUploadExternal", "files:write", "files")
+def _share_files(api: WebApi, team: Team, arguments: Payload) -> Payload:
+    """Shares them in a conversation: its id is needed, a person's is refused."""
+    channel = str(arguments.get("channel_id") or "")
+    person_id = api.workspace.dm_person(team.id, channel)
+    if person_id is None and channel not in api.workspace.channels:
+        raise SlackRefusal("channel_not_found")
+    files = []
+    for each in arguments["files"]:
+        file = api.workspace.files.get(each["id"])
+        if file is None or file.team_id != team.id or file.content is None or file.is_shared:
+            raise SlackRefusal("file_not_found")
+        file.title, file.is_shared = str(each.get("title") or file.name), True
+        files.append(file)
+    comment = {"text": arguments.get("initial_comment")}
+    message = _message(api, team, comment, channel, person_id)
+    message.files = files
+    api.workspace.add_message(message)
+    return {"files": [file.to_slack() for file in files]}
 
 
 @api_method("chat.postEphemeral", "chat:write", "channel user")

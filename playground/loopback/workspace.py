@@ -16,6 +16,7 @@ from playground.loopback.blocks import Payload, carried_over, first_state, with_
 from playground.loopback.records import (
     Call,
     Channel,
+    File,
     Impossible,
     Message,
     Person,
@@ -83,6 +84,7 @@ class Workspace:
         self.channels: dict[str, Channel] = {}
         self.people: dict[tuple[str, str], Person] = {}
         self.messages: list[Message] = []
+        self.files: dict[str, File] = {}
         self.ephemerals: list[Message] = []
         self.deleted: list[Message] = []
         self.views: dict[str, View] = {}

@@ -71,6 +71,7 @@ function drawMessage(message, people, scene, { isInThread = false, isGrouped = f
   } else {
     content.append(...(message.blocks.length ? drawBlocks(message.blocks, scene) : [element("div", { class: "block" }, ...mrkdwn(message.text, people))]));
   }
+  content.append(...message.files.map(attachment));
   const avatar = writer ? element("span", { class: "avatar initials", "aria-hidden": "true" }, initials(name)) : element("img", { class: "avatar", src: ICON, alt: "" });
   const drawn = element("article", { class: "message", "aria-label": `${name}, ${clock(message)}` },
     isGrouped ? element("span", { class: "gutter" }, time) : avatar, content);
@@ -88,6 +89,11 @@ function drawMessage(message, people, scene, { isInThread = false, isGrouped = f
     content.insertBefore(element("p", { class: "note about" }, where, ...about), head.nextSibling);
   }
   return drawn;
+}
+
+function attachment(file) {
+  const address = URL.createObjectURL(new Blob([file.content], { type: "text/csv" }));
+  return element("p", { class: "block" }, element("a", { href: address, download: file.name }, `📄 ${file.name}`));
 }
 
 function repliesBar(message, news, open) {

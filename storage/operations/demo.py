@@ -126,12 +126,14 @@ def _hire(tx: Transaction, owner: User, *, by: Caller, now: datetime) -> dict[st
         name: departments.create(tx, {"name": name}, by=by, now=now).id
         for name in ("Engineering", "Design")
     }
-    for first_name, last_name, job_title, role, department, manager in PEOPLE:
+    for number, person in enumerate(PEOPLE, 1001):
+        first_name, last_name, job_title, role, department, manager = person
         fields: dict[str, object] = {
             "email": f"{first_name.lower()}@acme.example",
             "first_name": first_name,
             "last_name": last_name,
             "job_title": job_title,
+            "employee_number": str(number),
             "role": role,
             "department_id": department and department_ids[department],
             "manager_id": manager and staff[manager].id,

@@ -15,7 +15,8 @@ from storage.leave import lapsing_days
 from storage.notifications import expiry_notices
 from storage.notifications.slack_messages import PostedMessage
 from storage.people import people_changes
-from storage.reports import reports
+from storage.reports import report_links, reports
+from storage.reports.reports import Period
 from storage.workspaces import slack_workspaces
 from tests.api.conftest import Client
 from tests.builders import (
@@ -159,3 +160,32 @@ def told_ada(database: Database, acme: Acme, ada: User) -> None:
     database.write_now(expiry_notices.record_sent, [(acme.id, notice.id, message)], now=sent_at)
     seen_at = sent_at + timedelta(days=1)
     database.write_now(expiry_notices.see, notice.id, by=caller_for(acme, ada), now=seen_at)
+
+
+@pytest.mark.both_engines
+def test_a_payroll_link_is_downloaded_once_and_never_used_up_by_a_look(
+    client: Client, database: Database
+) -> None:
+    acme = an_organisation(database)
+    ada = a_person(database, acme, employee_number="0042")
+    approved_leave(database, acme, ada, date(2026, 5, 6))
+    period = Period(first_day=date(2026, 5, 1), last_day=date(2026, 5, 31))
+    path = report_links.url("", database.secrets, period, by=acme.caller, now=NOW)
+
+    looks = [client.request(method, path) for method in ("HEAD", "POST")]
+    first = client.get(path)
+    again = client.get(path)
+    forged = client.get(path[:-3])
+    for_people = client.get(path, headers={"accept": "text/html", "accept-language": "de"})
+
+    assert [look.status_code for look in looks] == [405, 405]
+    assert (first.status_code, first.headers["cache-control"]) == (200, "no-store")
+    assert first.headers["content-type"] == "text/csv; charset=utf-8"
+    name = 'attachment; filename="leave-2026-05-01-2026-05-31.csv"'
+    assert first.headers["content-disposition"] == name
+    assert first.content.startswith(b"\xef\xbb\xbfemployee_number,")
+    assert b"0042,Lovelace,Ada" in first.content
+    assert [(each.status_code, each.json()["code"]) for each in (again, forged)] == [
+        (410, "gone")
+    ] * 2
+    assert "Dieser Link wurde schon benutzt" in for_people.text

@@ -38,6 +38,7 @@ OPEN: Final = {
     "/cal/{token}",
     "/cal/{token}/subscribe",
     "/wallchart/{token}",
+    "/payroll/{token}",
     "/wallchart/assets/{version}/{name}",
     "/healthz",
     "/readyz",

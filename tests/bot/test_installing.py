@@ -343,7 +343,8 @@ def test_the_consent_page_has_the_manifests_scopes_and_the_redirect_url(world: W
     query = Browser(world).begin()
 
     assert query["scope"] == (
-        "commands,chat:write,channels:read,groups:read,im:history,users:read,users:read.email"
+        "commands,chat:write,channels:read,groups:read,im:history,users:read,users:read.email,"
+        "files:write"
     )
     assert query["user_scope"] == ""
     assert query["client_id"] == world.slack.client_id

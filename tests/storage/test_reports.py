@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import tracemalloc
 from collections import Counter
 from collections.abc import Sequence
 from datetime import date
@@ -417,3 +418,43 @@ def test_the_command_writes_what_rest_answers(shell: Shell, tmp_path: Path) -> N
     reversed_days = shell.run("report", "leave", "--from", "2026-05-02", "--to", "2026-05-01")
     assert (reversed_days.exit_code, reversed_days.stdout_bytes) == (1, b"")
     assert "The last day is before the first day." in reversed_days.stderr
+
+
+@pytest.mark.slow
+def test_five_thousand_people_need_no_more_memory_than_a_few_hundred(database: Database) -> None:
+    acme = an_organisation(database)
+
+    def add_people(numbers: range) -> None:
+        for start in range(numbers.start, numbers.stop, 500):
+            new = [
+                {"email": f"p{number}@x.ie", "first_name": f"P{number}", "last_name": "X"}
+                for number in range(start, min(start + 500, numbers.stop))
+            ]
+            acme.write(people_changes.add_all, new, "active")
+
+    def peak_bytes() -> int:
+        """Of a report that is sent part by part."""
+        tracemalloc.start()
+        run: Run[Any] | None = database.read_now(
+            balance_report.start, None, by=acme.caller, now=NOW
+        )
+        rows = 0
+        while run is not None:
+            part = database.read_now(formats.read, run, "csv")
+            rows += part.content.count(b"\r\n")
+            run = part.next
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        # With the header and the owner.
+        assert rows == people_count + 2
+        return peak
+
+    people_count = 2 * reports.BATCH_SIZE
+    add_people(range(people_count))
+    # The first run fills caches.
+    peak_bytes()
+    few = peak_bytes()
+    add_people(range(people_count, 5_000))
+    people_count = 5_000
+
+    assert peak_bytes() < 1.5 * few
