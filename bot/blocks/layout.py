@@ -27,8 +27,8 @@ def escaped(text: str) -> str:
     The name of an erased person is in the reader's language.
     Source: docs.slack.dev, "Formatting message text", "Escaping text".
     """
-    if text == ERASED_NAME:
-        text = gettext("Erased person")
+    if ERASED_NAME in text:
+        text = text.replace(ERASED_NAME, gettext("Erased person"))
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
