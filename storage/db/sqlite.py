@@ -26,6 +26,8 @@ PRAGMAS: Final = (
     "PRAGMA foreign_keys=ON",
     # In pages, four times the default: a page that changes often is then copied less often.
     "PRAGMA wal_autocheckpoint=4000",
+    # Deleted content is overwritten: most builds of SQLite do so anyway.
+    "PRAGMA secure_delete=ON",
 )
 _STATEMENTS: Final = 256
 READERS: Final = 3

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 import sqlite3
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,6 +21,7 @@ from storage.admin.erasure import NotArchived, UserErased
 from storage.admin.personal_data import SECTIONS, Erasure, Section, without_texts
 from storage.base.errors import InsufficientRole, InvalidInput
 from storage.base.ids import new_id
+from storage.base.leave_values import LeaveRequest
 from storage.base.values import User
 from storage.calendars import feeds
 from storage.db.database import Database, Transaction
@@ -502,3 +504,34 @@ def test_texts_are_removed_at_any_depth() -> None:
         "note": {"before": None, "after": None},
         "b": 2,
     }
+
+
+def test_a_note_that_is_written_meanwhile_is_erased_everywhere_or_nowhere(
+    database: Database,
+) -> None:
+    acme = an_organisation(database)
+    ada = a_person(database, acme, email=EMAIL)
+    requests = [
+        a_request(database, acme, ada, start_date=date(2026, 8, 3) + timedelta(days=7 * week))
+        for week in range(4)
+    ]
+    for request in requests:
+        acme.write(decisions.approve, request.id)
+    acme.write(people_status.archive, ada.id, now=datetime(2026, 10, 1, 9, tzinfo=UTC))
+
+    def write_note(request: LeaveRequest) -> None:
+        acme.write(leave_requests.edit, request.id, {"note": MARKER}, now=LATER)
+
+    with ThreadPoolExecutor(5) as pool:
+        notes = [pool.submit(write_note, request) for request in requests]
+        erasing = pool.submit(erased, database, acme, ada)
+        for note in notes:
+            note.result()
+        erasing.result()
+
+    for request in requests:
+        mine = {"organisation_id": acme.id, "id": request.id}
+        (row,) = database.read_now(Transaction.select, LeaveRequestRow, **mine)
+        entries = audit_entries(database, acme.caller, subject_id=request.id)
+        # A note that came after the erasure is there with its entry; one before it left none.
+        assert (row.note == MARKER) == any(traces(str(entry.changes)) for entry in entries)
