@@ -48,9 +48,9 @@ class ExpiryNotices:
             batch = await self._database.read(
                 expiry_notices.due_people, organisation_id, after_id, now=now
             )
-            if batch.user_ids:
+            if batch.notices:
                 await self._database.write(
-                    expiry_notices.tell, organisation_id, batch.user_ids, now=now
+                    expiry_notices.tell, organisation_id, batch.notices, now=now
                 )
             after_id = batch.after_id
             if after_id is None:

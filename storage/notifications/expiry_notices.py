@@ -28,15 +28,15 @@ from storage.leave.lapsing_days import ExpiryNotice, TellsOf
 from storage.notifications.slack_messages import PostedMessage
 from storage.outbox import audit, notification_outbox, organisation_config
 from storage.outbox.organisation_config import OrganisationConfig
-from storage.people import approval_rule, employment_by_date
+from storage.people import approval_rule, employment_by_date, people_rows
 from storage.rules import expiring_days
 from storage.rules.counted_days import Span
-from storage.rules.expiring_days import Due, KnownFrom, Pot, Told
+from storage.rules.expiring_days import Due, KnownFrom, NoticeKind, Pot, Told
 
 # Organisations that a periodic run checks; the next run follows within a minute.
 MAX_ORGANISATIONS: Final = 1_000
 # People whose balances are read at once.
-BATCH_SIZE: Final = 100
+BATCH_SIZE: Final = 25
 # Longer than the check of a large organisation takes; then another process begins it again.
 LEASE: Final = timedelta(minutes=10)
 # The wait after an error in an organisation's data.
@@ -120,24 +120,32 @@ def _at(organisation: Organisation, day: date, clock: str) -> datetime:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class DuePeople:
-    """People to tell. ``after_id`` is where the next batch begins; None: there is none."""
+class DueNotice:
+    """A notice to write, and what it says."""
 
-    user_ids: tuple[str, ...]
+    kind: NoticeKind
+    contents: tuple[TellsOf, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DuePeople:
+    """The notices of a batch by person. ``after_id`` is where the next begins; None: nowhere."""
+
+    notices: Mapping[str, DueNotice]
     after_id: str | None
 
 
 def due_people(
     tx: Transaction, organisation_id: str, after_id: str | None, *, now: datetime
 ) -> DuePeople:
-    """The people of a batch for whom a notice is due now."""
+    """The people of a batch for whom a notice is due now, with what it says."""
     config = organisation_config.of_organisation(tx, organisation_id)
     found = tx.all(
         _reachable_people, organisation_id=organisation_id, after_id=after_id, limit=BATCH_SIZE
     )
     users = [rows.user(row) for row in found]
     return DuePeople(
-        user_ids=tuple(_due(tx, config, users, now)),
+        notices=_due(tx, config, users, now),
         after_id=users[-1].id if len(users) == BATCH_SIZE else None,
     )
 
@@ -154,39 +162,29 @@ def _reachable_people(
     return query.order_by(UserRow.id).limit(limit)
 
 
-def tell(tx: Transaction, organisation_id: str, user_ids: Sequence[str], *, now: datetime) -> int:
-    """Write the notices of these people and queue their messages; the number of notices.
+def tell(
+    tx: Transaction, organisation_id: str, due: Mapping[str, DueNotice], *, now: datetime
+) -> int:
+    """Write the notices, by person, and queue their messages; the number of notices.
 
-    The people are locked, so that of two processes only one finds a notice due.
+    The people are locked, and those left out who were told today: another process may do the same.
     """
     config = organisation_config.of_organisation(tx, organisation_id)
-    found = tx.select(UserRow, locks.ROW, organisation_id=organisation_id, id=sorted(user_ids))
-    due = _due(tx, config, [rows.user(row) for row in found], now)
-    write(tx, config, due, now=now)
-    return len(due)
-
-
-def write(
-    tx: Transaction,
-    config: OrganisationConfig,
-    due: Mapping[str, tuple[Due, tuple[TellsOf, ...]]],
-    *,
-    now: datetime,
-) -> None:
-    """Write notices, by person, and queue their messages."""
-    organisation_id = config.organisation.id
     today = local_day(now, config.organisation.timezone)
+    people_rows.lock(tx, organisation_id, due.keys())
+    told = lapsing_days.of_people(tx, organisation_id, due.keys(), today)
     notices = [
         {
             "organisation_id": organisation_id,
             "id": new_id(now),
             "user_id": user_id,
-            "kind": each.kind,
+            "kind": notice.kind,
             "told_on": today.isoformat(),
-            "contents": rows.json_text(said),
+            "contents": rows.json_text(notice.contents),
             "created_at": now,
         }
-        for user_id, (each, said) in due.items()
+        for user_id, notice in due.items()
+        if user_id not in told
     ]
     tx.insert_all(ExpiryNoticeRow, notices)
     notification_outbox.tell_expiry(
@@ -195,12 +193,13 @@ def write(
         organisation_id=organisation_id,
         now=now,
     )
+    return len(notices)
 
 
 def _due(
     tx: Transaction, config: OrganisationConfig, users: Sequence[User], now: datetime
-) -> dict[str, tuple[Due, tuple[TellsOf, ...]]]:
-    """The notices that are due now, with what they say, by person."""
+) -> dict[str, DueNotice]:
+    """The notices that are due now, by person."""
     if not users or not config.is_in_slack or not config.organisation.expiry_notices:
         return {}
     today = local_day(now, config.organisation.timezone)
@@ -209,18 +208,18 @@ def _due(
     # A leave year and the time in which a notice may be merged or late.
     since = today - timedelta(days=400)
     notices = lapsing_days.of_people(tx, config.organisation.id, [*pots], since) if pots else {}
-    due: dict[str, tuple[Due, tuple[TellsOf, ...]]] = {}
+    due: dict[str, DueNotice] = {}
     for user in users:
         if user.id not in pots:
             continue
-        told = [_told(notice) for notice in notices.get(user.id, [])]
+        told = [_told(each) for each in notices.get(user.id, [])]
         known = _known(config, user)
         found = expiring_days.due(pots[user.id], told, known, today)
         if found is None or any(each.on == today for each in told):
             continue
         working_days = _working_days(config, user, today)
         if expiring_days.is_sent_on(today, working_days, found.first_last_day):
-            due[user.id] = found, contents(found, pots[user.id])
+            due[user.id] = notice(found, pots[user.id])
     return due
 
 
@@ -246,13 +245,14 @@ def _working_days(config: OrganisationConfig, user: User, today: date) -> list[d
     return [each.date for each in employment_by_date.count(config, user, span) if each.counted]
 
 
-def contents(due: Due, pots: Mapping[str, Pot]) -> tuple[TellsOf, ...]:
-    """What a notice says: of each allowance that it names and that holds anything."""
-    return tuple(
+def notice(due: Due, pots: Mapping[str, Pot]) -> DueNotice:
+    """It says something of each allowance that it names and that holds anything."""
+    contents = tuple(
         TellsOf(allowance_id=allowance_id, pot=replace(pots[allowance_id], lapses=lapses))
         for allowance_id, lapses in due.named.items()
         if not pots[allowance_id].is_empty
     )
+    return DueNotice(kind=due.kind, contents=contents)
 
 
 # What becomes of a notice.

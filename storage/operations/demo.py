@@ -413,9 +413,8 @@ def _tell_of_lapsing_days(tx: Transaction, organisation_id: str, *, now: datetim
     named = {allowance_id: pot.lapses for allowance_id, pot in pots.items() if pot.lapses}
     if not named or lapsing_days.of_people(tx, organisation_id, [member.id], date.min):
         return
-    due = Due(kind="reminder", named=named)
-    said = expiry_notices.contents(due, pots)
-    expiry_notices.write(tx, config, {member.id: (due, said)}, now=now)
+    notice = expiry_notices.notice(Due(kind="reminder", named=named), pots)
+    expiry_notices.tell(tx, organisation_id, {member.id: notice}, now=now)
 
 
 def queue_pending_cards(tx: Transaction, organisation_id: str, *, now: datetime) -> None:

@@ -152,7 +152,8 @@ def told_ada(database: Database, acme: Acme, ada: User) -> None:
     database.write_now(
         slack_workspaces.link, acme.organisation, new_id(now)[-12:], source="cli", now=now
     )
-    assert database.write_now(expiry_notices.tell, acme.id, [ada.id], now=now) == 1
+    due = database.read_now(expiry_notices.due_people, acme.id, None, now=now).notices
+    database.write_now(expiry_notices.tell, acme.id, {ada.id: due[ada.id]}, now=now)
     notices = database.read_now(lapsing_days.of_people, acme.id, [ada.id], now.date())
     ((notice,),) = notices.values()
     message = PostedMessage(channel="D1", ts="1.1")

@@ -458,8 +458,8 @@ def lapsing_days_told(anna: Visitor) -> None:
             user = people_rows.of_ids(tx, world.acme.id, [anna_id])[anna_id]
             pots = lapsing_days.pots_of_people(tx, config, [user], now.date())[anna_id]
             due = Due(kind=kind, named={id_: pot.lapses for id_, pot in pots.items()})
-            said = expiry_notices.contents(due, pots)
-            expiry_notices.write(tx, config, {anna_id: (due, said)}, now=now)
+            notice = expiry_notices.notice(due, pots)
+            expiry_notices.tell(tx, world.acme.id, {anna_id: notice}, now=now)
 
         world.database.write_now(tell)
         world.deliver()
