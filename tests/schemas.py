@@ -12,7 +12,7 @@ HISTORY = "schema_migration"
 
 
 def schema_of(url: str) -> set[tuple[str, ...]]:
-    """Tables, columns, types, constraints and indexes, without the history of migrations.
+    """Tables, columns, types, defaults, constraints and indexes, without the history of migrations.
 
     The order of columns does not count: ALTER TABLE adds them at the end.
     """
@@ -56,8 +56,10 @@ def _postgresql_schema(url: str) -> set[tuple[str, ...]]:
                 SELECT oid, relname FROM pg_class
                 WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' AND relname != %s
             )
-            SELECT relname, attname, format_type(atttypid, atttypmod), attnotnull::text
+            SELECT relname, attname, format_type(atttypid, atttypmod),
+                concat(attnotnull, ' ', pg_get_expr(adbin, adrelid))
                 FROM tables JOIN pg_attribute ON attrelid = tables.oid
+                LEFT JOIN pg_attrdef ON adrelid = attrelid AND adnum = attnum
                 WHERE attnum > 0 AND NOT attisdropped
             UNION ALL
             SELECT relname, conname, pg_get_constraintdef(pg_constraint.oid), contype::text
@@ -67,5 +69,17 @@ def _postgresql_schema(url: str) -> set[tuple[str, ...]]:
                 FROM tables JOIN pg_index ON indrelid = tables.oid
             """,
             (HISTORY,),
+        )
+        return set(rows.fetchall())
+
+
+def planner_settings(url: str) -> set[tuple[str, ...]]:
+    """What PostgreSQL's planner is told of columns; nothing on SQLite."""
+    if url.startswith("sqlite:"):
+        return set()
+    with psycopg.connect(url) as connection:
+        rows = connection.execute(
+            "SELECT attrelid::regclass::text, attname, attoptions::text FROM pg_attribute "
+            "WHERE attoptions IS NOT NULL"
         )
         return set(rows.fetchall())

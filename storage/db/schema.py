@@ -15,7 +15,6 @@ from typing import Any
 
 import peewee
 import structlog
-from playhouse.migrations import Runner
 
 from storage.base.errors import SchemaOutOfDate, SchemaTooNew
 from storage.db.compiled import compiled
@@ -28,14 +27,16 @@ from storage.db.migrations.connections import (
 )
 from storage.db.migrations.history import (
     COMPATIBLE_FROM,
+    FIRST,
     HISTORY,
-    TRIAL_MIGRATIONS,
-    adopt_trial,
+    LAST_BEFORE,
     applied_names,
+    bring_to_first,
     compatibility,
     extend_history,
-    history_model,
+    is_earlier,
     number_of,
+    runner_of,
 )
 
 MIGRATIONS = Path(__file__).parent / "migrations"
@@ -109,16 +110,14 @@ def migrate(
 
 def _apply(database: Any, folder: Path, done: list[str]) -> None:
     """Apply the missing migrations, and add the name of each to ``done`` after it."""
-    runner = Runner(database, str(folder), table_name=HISTORY)
-    modules = {migration.name: migration.load() for migration in runner.migrations()}
-    runner.History = history_model(runner, modules)
-    applied = runner.applied() if extend_history(database) else {}
-    newer = sorted(set(applied) - set(modules) - set(TRIAL_MIGRATIONS))
-    if newer and set(modules) - set(applied):
+    runner, names = runner_of(database, folder)
+    applied = set(runner.applied()) if extend_history(database) else set()
+    newer = _newer(applied, names)
+    if newer and set(names) - applied:
         raise _too_new(newer[0])
-    _require_usable(compatibility(database) if newer else {}, set(modules))
-    done += adopt_trial(runner)
-    for name in modules:
+    _require_usable(compatibility(database) if newer else {}, names)
+    done += bring_to_first(database, runner, applied)
+    for name in names:
         done += runner.up(target=name)
     if isinstance(database, peewee.SqliteDatabase):
         _write_statistics(database)
@@ -141,18 +140,18 @@ def check_schema(url: str, timeout_seconds: float = TIMEOUT_SECONDS) -> list[str
     Returns the migrations of newer versions, with which this version works.
     """
     with connected(url, timeout_seconds) as database:
-        newer = _newer(applied_names(database))
+        newer = _newer_if_complete(applied_names(database))
         if newer:
-            _require_usable(compatibility(database), set(_migrations()))
+            _require_usable(compatibility(database), _migrations())
     return newer
 
 
 def check_schema_again(tx: Transaction) -> list[str]:
     """As ``check_schema``, on the connection of a running process."""
-    newer = _newer({name for (name,) in tx.all(_applied_names)})
+    newer = _newer_if_complete({name for (name,) in tx.all(_applied_names)})
     if newer:
         rows = tx.all(_applied_compatibility)
-        _require_usable(dict(rows), set(_migrations()))
+        _require_usable(dict(rows), _migrations())
     return newer
 
 
@@ -183,22 +182,28 @@ def _applied_compatibility() -> peewee.Select:
     return history.select(history.name, history.compatible_from)
 
 
-def _newer(applied: set[str]) -> list[str]:
-    """The applied migrations that this version does not know. Raises if it lacks some."""
-    needed = set(_migrations())
-    missing = sorted(needed - applied)
+def _newer_if_complete(applied: set[str]) -> list[str]:
+    """As ``_newer``, of this version's migrations. Raises SchemaOutOfDate if some are missing."""
+    needed = _migrations()
+    missing = sorted(set(needed) - applied)
     if missing:
         raise SchemaOutOfDate(
             f"The database lacks the migration {missing[0]}: run `hiatus migrate` first."
         )
-    return sorted(applied - needed)
+    return _newer(applied, needed)
+
+
+def _newer(applied: set[str], known: Collection[str]) -> list[str]:
+    """The applied migrations of versions that are newer than one with the ``known`` ones."""
+    return sorted(name for name in applied - set(known) if not is_earlier(name))
 
 
 def _require_usable(oldest: Mapping[str, int | None], known: Collection[str]) -> None:
     """Raise SchemaTooNew if an applied migration needs a version with later ones than ``known``."""
     last = max(map(number_of, known))
-    for name, since in sorted(oldest.items()):
-        if name not in known and (since is None or since > last):
+    for name in _newer(set(oldest), known):
+        since = oldest[name]
+        if since is None or since > last:
             raise _too_new(name)
 
 
@@ -215,7 +220,7 @@ def latest_migration() -> str:
 
 def is_known(migration: str) -> bool:
     """Whether ``migrate`` can continue after that migration."""
-    return migration in _migrations() or migration in TRIAL_MIGRATIONS
+    return migration in _migrations() or LAST_BEFORE <= migration < FIRST
 
 
 def _migrations() -> list[str]:

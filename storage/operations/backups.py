@@ -31,6 +31,7 @@ from storage.base.settings import (
     split_keys,
 )
 from storage.db.compiled import Engine
+from storage.db.migrations.history import COMMIT_BEFORE, is_too_old
 from storage.db.schema import is_known, latest_migration
 from storage.keys import stored_secrets
 from storage.operations import backup_copies, console
@@ -249,6 +250,11 @@ def _restore(deployment: _Deployment, path: Path, accept_loss: bool) -> Manifest
                 raise BackupRefused(
                     f"{path} is a backup of {manifest.engine}, and DATABASE_URL names "
                     f"{deployment.engine}."
+                )
+            if is_too_old(manifest.migration):
+                raise BackupRefused(
+                    f"{path} was made before 1.0.0, with the migration {manifest.migration}: "
+                    f"restore and migrate it with commit {COMMIT_BEFORE} first."
                 )
             if not is_known(manifest.migration):
                 raise BackupRefused(

@@ -91,7 +91,7 @@ def test_the_installed_command_migrates_and_serves(hiatus: str, tmp_path: Path) 
     assert (
         _run(hiatus, "--version", env=env, cwd=tmp_path) == f"hiatus {VERSION} (commit {_COMMIT})\n"
     )
-    assert "Applied 0001_first_version." in _run(hiatus, "migrate", env=env, cwd=tmp_path)
+    assert "Applied 0100_version_1_0_0." in _run(hiatus, "migrate", env=env, cwd=tmp_path)
 
     with (tmp_path / "log").open("wb") as log:
         server = subprocess.Popen(

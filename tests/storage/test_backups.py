@@ -19,6 +19,7 @@ from api.base.version import VERSION, commit
 from storage.admin import organisations
 from storage.base.secrets import Secrets, new_secret_key
 from storage.db.engines import open_database
+from storage.db.migrations.history import FIRST, LAST_BEFORE
 from storage.db.schema import latest_migration
 from storage.webhooks import webhooks
 from tests import outside
@@ -230,15 +231,28 @@ def test_an_archive_of_an_older_version_asks_for_a_migration(
     database_url: str, empty_url: str, tmp_path: Path
 ) -> None:
     saved = Saved(database_url, tmp_path)
-    outside.run(database_url, "DELETE FROM schema_migration WHERE name <> '0001_first_version'")
-    outside.run(database_url, "UPDATE schema_migration SET name = '0024_feed_fetches'")
+    outside.run(database_url, f"DELETE FROM schema_migration WHERE name <> '{FIRST}'")
+    outside.run(database_url, f"UPDATE schema_migration SET name = '{LAST_BEFORE}'")
     older = tmp_path / "older.tar"
     assert saved.place.run("backup", older).exit_code == 0
     elsewhere = Place(empty_url, tmp_path / "elsewhere")
 
     assert "`hiatus migrate`" in elsewhere.run("restore", older).stdout
 
-    assert latest_migration() != "0024_feed_fetches"
+
+def test_an_archive_that_is_too_old_names_the_way(
+    database_url: str, empty_url: str, tmp_path: Path
+) -> None:
+    saved = Saved(database_url, tmp_path)
+    outside.run(database_url, f"DELETE FROM schema_migration WHERE name <> '{FIRST}'")
+    outside.run(database_url, "UPDATE schema_migration SET name = '0024_feed_fetches'")
+    older = tmp_path / "older.tar"
+    assert saved.place.run("backup", older).exit_code == 0
+    elsewhere = Place(empty_url, tmp_path / "elsewhere")
+
+    refused(elsewhere.run("restore", older), "0024_feed_fetches", "commit 93fceb48")
+
+    assert untouched(elsewhere)
 
 
 def test_a_database_without_tables_is_not_saved(empty_url: str, tmp_path: Path) -> None:

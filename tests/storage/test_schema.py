@@ -13,20 +13,17 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from datetime import date
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import psycopg
 import pytest
 
-from storage.admin import people
 from storage.base.errors import DatabaseUnavailable, SchemaOutOfDate, SchemaTooNew
 from storage.db.database import Database
 from storage.db.migrations.history import number_of
 from storage.db.schema import MIGRATIONS, check_schema, check_schema_again, migrate
 from tests import outside, postgres
-from tests.builders import a_person, an_organisation
 from tests.schemas import schema_of
 
 pytestmark = pytest.mark.both_engines
@@ -329,14 +326,21 @@ def test_a_running_process_notices_a_newer_database(database: Database, database
 
 
 DAYS = "leaverequestrow_organisation_id_start_date_end_date"
+_MAKES_AN_INDEX = f"""
+from storage.db.migrations.statements import create_index
+COMPATIBLE_FROM = 1
+atomic = False
+def up(migrator, db):
+    create_index(db, "{DAYS}", "leave_requests (organisation_id, start_date, end_date)")
+"""
 
 
-def test_an_interrupted_migration_of_indexes_is_repeated(database_url: str) -> None:
-    outside.run(database_url, "DELETE FROM schema_migration WHERE name = '0021_fewer_indexes'")
+def test_an_interrupted_migration_of_indexes_is_repeated(database_url: str, tmp_path: Path) -> None:
+    folder = with_migration(tmp_path / "newer", "9999_days", _MAKES_AN_INDEX)
     outside.run(database_url, f"DROP INDEX {DAYS}")
     outside.run(database_url, f"CREATE INDEX {DAYS} ON leave_requests (version)")
 
-    assert migrate(database_url) == ["0021_fewer_indexes"]
+    assert migrate(database_url, migrations=folder) == ["9999_days"]
 
     for table, column in (("pg_indexes", "indexdef"), ("sqlite_master", "sql")):
         if table.startswith("pg") is database_url.startswith("postgresql:"):
@@ -345,42 +349,6 @@ def test_an_interrupted_migration_of_indexes_is_repeated(database_url: str) -> N
                 "(organisation_id, start_date, end_date)"
                 in outside.rows(database_url, query)[0][0].lower()
             )
-
-
-def test_addresses_get_the_keys_by_which_they_are_compared_now(
-    database: Database, database_url: str
-) -> None:
-    """As a version before the migration left them: folded, but not in one Unicode form."""
-    acme, globex = an_organisation(database), an_organisation(database, name="Globex")
-    organisations = {"acme": acme, "globex": globex}
-    composed, decomposed = "ren\u00e9e@x.example", "rene\u0301e@x.example"
-    wide = "\uff41da@x.example"
-    people = [
-        # Organisation, status, address, key afterwards.
-        ("acme", "active", decomposed, composed),
-        ("acme", "active", wide, wide),
-        ("acme", "archived", f"{wide}", "ada@x.example"),
-        ("acme", "active", "ada@x.example", "ada@x.example"),
-        ("globex", "active", wide, "ada@x.example"),
-        ("globex", "active", composed, composed),
-        ("globex", "active", decomposed, decomposed),
-    ]
-    ids = []
-    for number, (organisation, status, address, _) in enumerate(people):
-        person = a_person(database, organisations[organisation], email=f"p{number}@x.example")
-        ids.append(person.id)
-        outside.run(
-            database_url,
-            f"UPDATE users SET email = '{address}', email_key = '{address.casefold()}', "
-            f"status = '{status}' WHERE id = '{person.id}'",
-        )
-    outside.run(database_url, "DELETE FROM schema_migration WHERE name = '0014_address_keys'")
-
-    assert migrate(database_url) == ["0014_address_keys"]
-
-    stored = outside.rows(database_url, "SELECT id, email, email_key FROM users")
-    keys = {str(user_id): (email, key) for user_id, email, key in stored}
-    assert [keys[user_id] for user_id in ids] == [(email, key) for _, _, email, key in people]
 
 
 def test_migrate_writes_the_same_statistics_for_every_sqlite_file(sqlite_url: str) -> None:
@@ -399,14 +367,14 @@ def test_migrate_writes_the_same_statistics_for_every_sqlite_file(sqlite_url: st
     ]
 
 
-def test_indexes_are_built_while_others_write(postgres_url: str) -> None:
-    outside.run(postgres_url, "DELETE FROM schema_migration WHERE name = '0021_fewer_indexes'")
+def test_indexes_are_built_while_others_write(postgres_url: str, tmp_path: Path) -> None:
+    folder = with_migration(tmp_path / "newer", "9999_days", _MAKES_AN_INDEX)
     outside.run(postgres_url, f"DROP INDEX {DAYS}")
     write = "UPDATE leave_requests SET version = version + 1"
 
     with ThreadPoolExecutor(1) as pool, psycopg.connect(postgres_url) as other:
         other.execute(write)
-        migrating = pool.submit(migrate, postgres_url, lock_seconds=1)
+        migrating = pool.submit(migrate, postgres_url, migrations=folder, lock_seconds=1)
         _wait_until_blocked(postgres_url)
         with psycopg.connect(postgres_url, options="-c lock_timeout=2000") as writer:
             writer.execute(write)
@@ -415,7 +383,7 @@ def test_indexes_are_built_while_others_write(postgres_url: str) -> None:
         assert not migrating.done()
         other.rollback()
 
-        assert migrating.result(60) == ["0021_fewer_indexes"]
+        assert migrating.result(60) == ["9999_days"]
 
 
 def _wait_until_blocked(url: str) -> None:
@@ -441,39 +409,6 @@ def test_a_row_that_breaks_a_new_rule_stops_the_migration_with_a_sentence(
     outside.run(database_url, "UPDATE secret_canaries SET encrypted = 'other' WHERE number = 2")
 
     assert migrate(database_url, migrations=migrations) == ["9999_unique"]
-
-
-def test_holidays_count_as_before_after_the_migration_to_categories(
-    database: Database, database_url: str
-) -> None:
-    acme = an_organisation(database, country_code="DE-BY")
-    a_person(database, acme, public_holiday_country_code="SE")
-    later = a_person(database, acme)
-    change = {"public_holiday_country_code": "IS", "effective_from": date(2026, 9, 1)}
-    acme.write(people.update, later.id, change)
-    (name,) = [each for each in ALL if each.endswith("_holiday_categories")]
-    for statement in (
-        "DROP INDEX holiday_overrides_of_a_day",
-        "CREATE UNIQUE INDEX holidayoverriderow_organisation_id_holiday_set_id_date "
-        "ON holiday_overrides (organisation_id, holiday_set_id, date)",
-        "ALTER TABLE holiday_overrides DROP COLUMN every_year",
-        "ALTER TABLE holiday_sets DROP COLUMN categories",
-        f"DELETE FROM schema_migration WHERE name = '{name}'",
-    ):
-        outside.run(database_url, statement)
-
-    assert migrate(database_url) == [name]
-
-    sets = outside.rows(
-        database_url,
-        "SELECT country_code, categories FROM holiday_sets "
-        f"WHERE organisation_id = '{acme.id}' ORDER BY country_code",
-    )
-    assert [tuple(each) for each in sets] == [
-        ("DE-BY", '["public"]'),
-        ("IS", '["public"]'),
-        ("SE", '["public"]'),
-    ]
 
 
 @pytest.mark.parametrize(

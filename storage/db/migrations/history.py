@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import Any, Final
 
 import peewee
 from playhouse.migrations import Runner
@@ -13,8 +14,24 @@ from storage.base.errors import SchemaOutOfDate
 HISTORY = "schema_migration"
 COMPATIBLE_FROM = "compatible_from"
 
+# The whole schema of 1.0.0. Versions before it had migrations with lower numbers.
+FIRST: Final = "0100_version_1_0_0"
+LAST_BEFORE: Final = "0032_questions_about_balances"
+# From the schema of LAST_BEFORE to that of FIRST.
+STEPS: Final = Path(__file__).parent / "steps_to_1_0_0"
+# The last commit whose version ends with LAST_BEFORE.
+COMMIT_BEFORE: Final = "93fceb48"
 
-def history_model(runner: Runner, modules: Mapping[str, Any]) -> Any:
+
+def runner_of(database: Any, folder: Path) -> tuple[Runner, list[str]]:
+    """The runner of the migrations in a folder, and their names in order."""
+    runner = Runner(database, str(folder), table_name=HISTORY)
+    modules = {migration.name: migration.load() for migration in runner.migrations()}
+    runner.History = _history_model(runner, modules)
+    return runner, list(modules)
+
+
+def _history_model(runner: Runner, modules: Mapping[str, Any]) -> Any:
     """The table of applied migrations: each is recorded in its own transaction."""
 
     class History(runner.database.Model):  # type: ignore[misc]
@@ -64,48 +81,32 @@ def number_of(migration: str) -> int:
     return int(migration.partition("_")[0])
 
 
-_FIRST_VERSION = "0001_first_version"
-# The last commit with these migrations.
-_LAST_TRIAL_COMMIT = "073ebe9"
-TRIAL_MIGRATIONS = (
-    "0001_initial",
-    "0002_indexes_of_approval",
-    "0003_indexes_of_lists",
-    "0004_index_of_adjustments",
-    "0006_indexes_of_audit",
-    "0007_webhook_queues",
-    "0008_feed_changes",
-    "0010_slack_workspaces",
-    "0012_slack_homes",
-    "0013_reminders_and_digests",
-    "0014_slack_syncs",
-    "0015_archived_people",
-    "0016_secret_canaries",
-    "0017_failing_webhooks",
-    "0019_days_of_notices",
-    "0020_constraints",
-    "0023_feed_sequences",
-    "0024_feed_fetches",
-)
+def is_earlier(migration: str) -> bool:
+    """Whether it is of a version before 1.0.0. Its row in the history stays."""
+    return migration < FIRST
 
 
-def adopt_trial(runner: Runner) -> list[str]:
-    """Replace the history of a trial database by that of the first version.
+def is_too_old(migration: str) -> bool:
+    """Whether a database whose last migration this is cannot be brought to FIRST."""
+    return migration < LAST_BEFORE
 
-    Returns the migrations that were recorded. Raises SchemaOutOfDate when the database lacks some
-    of the 18: the trial version that made it has to migrate it first.
+
+def bring_to_first(database: Any, runner: Runner, applied: Collection[str]) -> list[str]:
+    """Bring the database of a version before 1.0.0 to FIRST, and return what was recorded.
+
+    Its earlier migrations stay recorded: processes of that version look for them, and keep serving.
+    Raises SchemaOutOfDate when it lacks some of them.
     """
-    applied = runner.applied()
-    missing = [name for name in TRIAL_MIGRATIONS if name not in applied]
-    if len(missing) == len(TRIAL_MIGRATIONS):
+    if not applied or FIRST in applied:
         return []
-    if missing:
+    if LAST_BEFORE not in applied:
         raise SchemaOutOfDate(
-            f"This database was made by a trial version and lacks the migration {missing[0]}. "
-            f"First run `hiatus migrate` of commit {_LAST_TRIAL_COMMIT}, then that of this version."
+            f"This database was made by a version before 1.0.0 and lacks the migration "
+            f"{LAST_BEFORE}. First run `hiatus migrate` of commit {COMMIT_BEFORE}, then that of "
+            "this version."
         )
-    history = runner.History
-    with runner.database.atomic():
-        history.delete().where(history.name.in_(TRIAL_MIGRATIONS)).execute()
-        history.create(name=_FIRST_VERSION)
-    return [_FIRST_VERSION]
+    steps, names = runner_of(database, STEPS)
+    done = [name for step in names for name in steps.up(target=step)]
+    with database.atomic():
+        runner.History.create(name=FIRST)
+    return [*done, FIRST]

@@ -40,6 +40,6 @@ ALTER TABLE notices ADD COLUMN expiry_notice_id UUID;
 def up(migrator: Any, db: Any) -> None:
     run_all(db, _STATEMENTS)
     if isinstance(db, PostgresqlDatabase):
-        # As for the other tables (0003_sizes_of_organisations.py).
+        # As for the other tables (0100_version_1_0_0.py).
         for table in ("expiry_notices", "expiry_checks"):
             db.execute_sql(f"ALTER TABLE {table} ALTER organisation_id SET (n_distinct = 100)")
