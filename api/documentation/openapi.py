@@ -386,6 +386,7 @@ def _query_parameter(name: str, schema: Json) -> Json:
     if schema.get("type") == "array":
         # Empty means absence, and Swagger UI would send it.
         schema.pop("default", None)
+        schema["minItems"] = 1
         parameter |= {"style": "form", "explode": False}
     return parameter | ({"description": description} if description else {})
 

@@ -131,8 +131,9 @@ def test_a_request_whose_response_was_lost_is_booked_once(
     database: Database, acme: Acme, ada: User, server: Server
 ) -> None:
     transport = LosingResponses(lost=2)
-    http = httpx.Client(transport=transport)
-    with Hiatus(server.url, a_key(database, acme, ada), http=http, sleep=lambda _: None) as hiatus:
+    key = a_key(database, acme, ada)
+    with httpx.Client(transport=transport) as http:
+        hiatus = Hiatus(server.url, key, http=http, sleep=lambda _: None)
         booked = hiatus.leave_requests.create(
             {
                 "leave_type_id": type_id(database, acme),
@@ -151,8 +152,9 @@ def test_a_deletion_whose_response_was_lost_is_not_repeated(
     database: Database, acme: Acme, server: Server
 ) -> None:
     transport = LosingResponses(lost=0)
-    http = httpx.Client(transport=transport)
-    with Hiatus(server.url, a_key(database, acme), http=http, sleep=lambda _: None) as hiatus:
+    key = a_key(database, acme)
+    with httpx.Client(transport=transport) as http:
+        hiatus = Hiatus(server.url, key, http=http, sleep=lambda _: None)
         department = hiatus.departments.create({"name": "Research"})
         transport.lost = 9
 

@@ -37,6 +37,7 @@ class Transport:
         http: httpx.Client | None = None,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
+        self._owns_http = http is None
         self._http = http or httpx.Client(timeout=timeout_seconds)
         self._base_url = f"{base_url.rstrip('/')}/api/v1"
         self._headers = {
@@ -48,7 +49,9 @@ class Transport:
         self._sleep = sleep
 
     def close(self) -> None:
-        self._http.close()
+        """Close its connections; not those of an ``http`` that it was given."""
+        if self._owns_http:
+            self._http.close()
 
     def call(
         self,
