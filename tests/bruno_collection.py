@@ -52,7 +52,8 @@ def _request(path: str, method: str, operation: Json, number: int, document: Jso
     content = operation.get("requestBody", {}).get("content", {})
     body = _example(content["application/json"]) if "application/json" in content else None
     url = "{{base_url}}" + re.sub(r"\{(\w+)\}", r":\1", path)
-    kind = "none" if body is None else "json"
+    is_form = "multipart/form-data" in content
+    kind = "multipartForm" if is_form else "none" if body is None else "json"
     blocks = [
         _block("meta", {"name": operation["summary"], "type": "http", "seq": str(number)}),
         _block(method, {"url": url, "body": kind, "auth": "inherit"}),
@@ -67,6 +68,8 @@ def _request(path: str, method: str, operation: Json, number: int, document: Jso
     ):
         if entries:
             blocks.append(_block(heading, entries))
+    if is_form:
+        blocks.append(_indented("body:multipart-form", "file: @file(people.csv)"))
     if body is not None:
         blocks.append(_indented("body:json", json.dumps(body, indent=2, ensure_ascii=False)))
     blocks.append(_indented("docs", operation["description"]))

@@ -13,7 +13,7 @@ import pytest
 import serve
 from api.documentation import error_codes
 from api.service.app import OPERATIONS, OTHER_PATHS
-from storage.operations import people_file
+from storage.operations import leave_file, people_file
 
 ROOT = Path(__file__).parents[1]
 SOURCES = [
@@ -171,7 +171,10 @@ def test_the_import_page_has_the_columns_of_the_file() -> None:
     page = (ROOT / "docs" / "import.md").read_text(encoding="utf-8")
     rows = [line.split("|")[1] for line in page.splitlines() if line.startswith("| `")]
 
-    assert re.findall(r"`(\w+)`", "".join(rows)) == [*people_file.COLUMNS]
+    assert re.findall(r"`(\w+)`", "".join(rows)) == [
+        *people_file.COLUMNS,
+        *leave_file.COLUMNS,
+    ]
 
 
 def test_the_commands_page_has_the_commands_and_options_of_the_code() -> None:

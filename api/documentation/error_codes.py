@@ -82,6 +82,8 @@ def errors_of(operation: Operation) -> Iterator[Kind]:
         yield from conditions.IDEMPOTENCY_REFUSALS
     if operation.body is not None:
         yield from (http.UnreadableJson, http.UnsupportedMediaType)
+    if operation.form is not None:
+        yield from (http.BadRequest, http.UnsupportedMediaType)
     if operation.method != "GET":
         # An unexpected body is read, too.
         yield http.BodyTooLarge

@@ -106,6 +106,14 @@ class _Document:
                 "required": not operation.is_body_optional,
                 "content": {"application/json": {"schema": schema, **_examples_of_body(operation)}},
             }
+        if operation.form is not None:
+            described["requestBody"] = {
+                "description": f"Codes of invalid fields: {self._field_codes(operation)}.",
+                "required": True,
+                "content": {
+                    "multipart/form-data": {"schema": schema, "example": operation.form.EXAMPLE}
+                },
+            }
         return described
 
     def _parameters(self, operation: Operation) -> list[Json]:
@@ -183,7 +191,9 @@ class _Document:
         codes = map(error_codes.of_error, dict.fromkeys(error_codes.errors_of(operation)))
         responses = self._by_status(codes, operation)
         # Described with the body, so that operations share the response.
-        fields = "see the body" if operation.body else self._field_codes(operation)
+        fields = (
+            "see the body" if operation.body or operation.form else self._field_codes(operation)
+        )
         invalid = responses.setdefault("422", self._error([], _headers_of(operation, 422)))
         invalid["description"] = f"{invalid['description']} Invalid fields: {fields}.".lstrip(". ")
         examples = invalid["content"]["application/problem+json"]["examples"]
@@ -253,7 +263,7 @@ class _Document:
                 if issubclass(kind, DomainError) and kind is not InvalidInput:
                     hints = get_type_hints(kind)
                     members |= {
-                        name: TypeAdapter(hints[name]).json_schema()
+                        name: _whole(TypeAdapter(hints[name]).json_schema())
                         for name in kind.members
                         if name in hints
                     }
@@ -292,6 +302,12 @@ class _Document:
             "parameters": [*described.get("parameters", ())],
             "responses": responses | errors,
         }
+
+
+def _whole(schema: Json) -> Json:
+    """The schema of a list with that of its items in it."""
+    items = schema.pop("$defs", {}).values()
+    return schema | {"items": next(iter(items))} if items else schema
 
 
 def _share(places: Sequence[tuple[Any, Any, str]], section: str) -> Json:

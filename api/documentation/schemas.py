@@ -74,8 +74,9 @@ def of_operations(operations: Iterable[Operation]) -> tuple[Mapping[SchemaKey, J
         ("ping", "serialization", TypeAdapter(PingBody)),
     ]
     for operation in operations:
-        if operation.body is not None:
-            models.append((operation.operation_id, "validation", TypeAdapter(operation.body)))
+        sent = operation.body or operation.form
+        if sent is not None:
+            models.append((operation.operation_id, "validation", TypeAdapter(sent)))
         effects: Any = operation.dry_run_result
         if operation.result is not None:
             result: Any = operation.result

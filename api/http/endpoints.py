@@ -26,6 +26,7 @@ from api.http import conditions
 from api.http.conditions import AUTOMATIC, Headers, Tags, body_tag, has_automatic, tags_in, to_json
 from api.http.errors import PreconditionFailed, problem
 from api.http.fields import Body, DryRun, check_members, parse_body, parse_query, read_content
+from api.http.forms import MAX_FORM_BYTES, parse_form
 from api.http.operations import (
     Inputs,
     Operation,
@@ -189,8 +190,14 @@ async def _change(
     operation: Operation, request: Request, services: Services, context: RequestContext
 ) -> StoredResponse:
     database = services.database
-    content = await read_content(request)
-    body, read_only = _body_of(operation, content, request)
+    body: Body | None
+    read_only: dict[str, object] = {}
+    if operation.form is not None:
+        content = await read_content(request, MAX_FORM_BYTES)
+        body, content = await parse_form(operation.form, content, request)
+    else:
+        content = await read_content(request)
+        body, read_only = _body_of(operation, content, request)
     query = parse_query(operation.query, request.scope["query_string"])
     inputs = Inputs(query=query, body=body, read_only=read_only)
     is_post = operation.method == "POST"
@@ -339,7 +346,8 @@ def _dry_run(
 
     Raises the handler's errors, and InvalidInput for a read-only member that differs.
     """
-    assert operation.dry_run is not None
+    if operation.dry_run is None:
+        return _run(tx, operation, context, inputs)
     if inputs.read_only:
         _check_read_only(inputs, to_json(_read_resource(tx, operation, context)))
     config = organisation_config.of_organisation(tx, context.caller.organisation_id)

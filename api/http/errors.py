@@ -131,7 +131,7 @@ class PreconditionFailed(HttpError):
 
 
 class BodyTooLarge(HttpError):
-    """A body can have at most 256 KiB."""
+    """A body can have at most 256 KiB, or 1 MiB with an imported file."""
 
     status = 413
     code = "body_too_large"

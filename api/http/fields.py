@@ -9,11 +9,11 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from functools import cache
-from typing import Annotated, Any, Final, Generic, Literal, TypeVar
+from typing import Annotated, Any, ClassVar, Final, Generic, Literal, TypeVar
 from urllib.parse import parse_qsl
 
 from pydantic import (
@@ -170,6 +170,17 @@ class Body(BaseModel):
     def sent(self) -> dict[str, Any]:
         """The fields that the client sent, null ones included: what a PATCH changes."""
         return self.model_dump(exclude_unset=True)
+
+
+class Form(Body):
+    """A form whose field ``file`` is an uploaded file; its other fields are texts."""
+
+    model_config = ConfigDict(strict=False, extra="forbid", frozen=True, allow_inf_nan=False)
+
+    # For the documentation.
+    EXAMPLE: ClassVar[Mapping[str, str]] = {}
+
+    file: bytes
 
 
 class Query(BaseModel):
@@ -337,14 +348,14 @@ MAX_BODY_BYTES: Final = 256 * 1024
 MAX_PARAMETERS: Final = 100
 
 
-async def read_content(request: Request) -> bytes:
+async def read_content(request: Request, max_bytes: int = MAX_BODY_BYTES) -> bytes:
     """The body. Raises BodyTooLarge as soon as the limit is exceeded."""
     content = bytearray()
     try:
         async for chunk in request.stream():
             content += chunk
-            if len(content) > MAX_BODY_BYTES:
-                raise BodyTooLarge(f"A body can have at most {MAX_BODY_BYTES // 1024} KiB.")
+            if len(content) > max_bytes:
+                raise BodyTooLarge(f"A body can have at most {max_bytes // 1024} KiB.")
     except ClientDisconnect as error:
         raise UnreadableJson("The body ended early.") from error
     return bytes(content)

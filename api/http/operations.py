@@ -23,7 +23,7 @@ from typing import Generic, Literal, TypeVar, get_args, get_origin, get_type_hin
 
 from starlette.datastructures import Headers
 
-from api.http.fields import Body, DryRun, Query, canonical_uuid
+from api.http.fields import Body, DryRun, Form, Query, canonical_uuid
 from api.http.rate_limits import RateLimits
 from storage.admin.effects import Effects, EffectsRecorder
 from storage.base.errors import DomainError, InsufficientScope, NotFound
@@ -211,6 +211,7 @@ class Facts:
     is_body_optional: bool = False
     prepare: Callable[[Body, Services], Awaitable[None]] | None = None
     # Supports `?dry_run=true`; makes its response, with the configuration from before the change.
+    # Without it, a handler whose query is a DryRun responds itself.
     dry_run: Callable[[OrganisationConfig, Effects], object] | None = None
     lock: Callable[[Transaction, RequestContext], object] = lock_organisation
     # The response has a secret, so it must not be cached.
@@ -255,13 +256,15 @@ class operation(Facts):
             "kind": self.kind or (self.resource.kind if self.resource else "object"),
             "status": self.status or status,
         }
+        is_form = body is not None and issubclass(body, Form)
         return Operation(
             **vars(self) | computed,
             handler=handler,
+            form=body if is_form else None,
             query=query or (DryRun if self.dry_run else Query),
             takes_query=query is not None,
             is_streamed=get_origin(returned) is Streamed,
-            body=body,
+            body=None if is_form else body,
             result=result,
         )
 
@@ -275,8 +278,9 @@ class Operation(Facts):
     query: type[Query]
     takes_query: bool
     is_streamed: bool
-    # None for an operation without a body.
+    # None for an operation without a body, and for one with a form.
     body: type[Body] | None
+    form: type[Form] | None
     # The type of the response's body, which its schema is made from; None for an empty one.
     result: object
 
@@ -347,7 +351,7 @@ class Operation(Facts):
         arguments: dict[str, Query | Body | None] = {}
         if self.takes_query:
             arguments["query"] = inputs.query
-        if self.body is not None:
+        if self.body is not None or self.form is not None:
             arguments["body"] = inputs.body
         return self.handler(tx, context, **arguments)
 

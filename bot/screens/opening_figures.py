@@ -86,6 +86,12 @@ def _fields(pasted: Pasted, part: int) -> list[Block]:
             is_optional=True,
         ),
         fields.field("on", gettext("On which day?"), fields.date_picker(pasted.on)),
+        layout.quiet(
+            gettext(
+                "Is leave booked already? Import it from a CSV file, with `hiatus import` or "
+                "`POST /api/v1/imports`. Leave before this day isn't taken off a second time."
+            )
+        ),
     ]
 
 

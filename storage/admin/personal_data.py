@@ -21,6 +21,7 @@ from storage.db.tables import (
     ApiKeyRow,
     AuditRow,
     CalendarFeedRow,
+    DaysLeftRow,
     DeliveryAttemptRow,
     DeliveryRow,
     EventRow,
@@ -102,6 +103,7 @@ SECTIONS: Final[Mapping[str, Section]] = {
         table=TimeCreditRow, left={}, typed=frozenset({"reason", "decision_reason"})
     ),
     "allowance_adjustments": Section(table=AllowanceAdjustmentRow, left={"reason": ""}),
+    "days_left": Section(table=DaysLeftRow),
     "expiry_notices": Section(table=ExpiryNoticeRow, left={}),
     "api_keys": Section(table=ApiKeyRow, hidden=frozenset({"secret_sha256"})),
     "calendar_feeds": Section(

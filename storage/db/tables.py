@@ -676,6 +676,25 @@ class AllowanceAdjustmentRow(OwnedRow):
         ]
 
 
+class DaysLeftRow(OwnedRow):
+    """A figure of what a person had left on a day, which leave before that day is part of.
+
+    The newest of a person, allowance and leave year counts.
+    """
+
+    user_id = IdField()
+    allowance_id = IdField()
+    leave_year_start = DateField()
+    counts_from = DateField()
+    reason = TextField()
+    created_at = BigIntegerField()
+
+    class Meta:
+        table_name = "days_left"
+        indexes = ((("organisation_id", "user_id"), False),)
+        constraints = [references("users", "user_id")]
+
+
 class ApiKeyRow(OwnedRow):
     user_id = IdField()
     name = TextField()
@@ -1307,6 +1326,7 @@ TABLES: tuple[type[Model], ...] = (
     ClosureRow,
     AbsenceLimitRow,
     AllowanceAdjustmentRow,
+    DaysLeftRow,
     ApiKeyRow,
     CalendarFeedRow,
     DisplayLinkRow,

@@ -55,6 +55,19 @@ def add_approved(
     _count_feed_changes(tx, requests, by=by, now=now)
 
 
+def add_pending(
+    tx: Transaction, requests: Sequence[LeaveRequest], *, by: Caller, now: datetime
+) -> None:
+    """Write new pending requests and audit them, in a few statements."""
+    if not requests:
+        return
+    own = {"organisation_id": by.organisation_id}
+    tx.insert_all(LeaveRequestRow, [own | rows.columns(request) for request in requests])
+    created = [(request.id, _audited(request)) for request in requests]
+    audit.record_created(tx, "leave_request.created", "leave_request", created, by=by, now=now)
+    _count_feed_changes(tx, requests, by=by, now=now)
+
+
 def before_approval(request: LeaveRequest) -> LeaveRequest:
     """A request that is approved at once, as it was created."""
     return replace(request, status="pending", decided_at=None, version=1)
@@ -234,6 +247,24 @@ def standing_between(
     return [*map(rows.leave_request, found)]
 
 
+def ever_between(
+    tx: Transaction,
+    organisation_id: str,
+    user_ids: Collection[str],
+    first_day: date,
+    last_day: date,
+) -> list[LeaveRequest]:
+    """As ``standing_between``, with cancelled leave."""
+    found = tx.all(
+        _ever_between,
+        organisation_id=organisation_id,
+        user_ids=list(user_ids),
+        first_day=first_day.isoformat(),
+        last_day=last_day.isoformat(),
+    )
+    return [*map(rows.leave_request, found)]
+
+
 def amended_of(tx: Transaction, organisation_id: str, user_id: str) -> list[LeaveRequest]:
     request_rows = tx.select(
         LeaveRequestRow, organisation_id=organisation_id, user_id=user_id, amendment_id=NOT_NULL
@@ -367,12 +398,33 @@ def _standing_between(
     first_day: Param[str],
     last_day: Param[str],
 ) -> Select:
+    return _between(organisation_id, user_ids, first_day, last_day, ("pending", "approved"))
+
+
+@compiled
+def _ever_between(
+    organisation_id: Param[str],
+    user_ids: Param[list[str]],
+    first_day: Param[str],
+    last_day: Param[str],
+) -> Select:
+    statuses = ("pending", "approved", "cancelled")
+    return _between(organisation_id, user_ids, first_day, last_day, statuses)
+
+
+def _between(
+    organisation_id: Param[str],
+    user_ids: Param[list[str]],
+    first_day: Param[str],
+    last_day: Param[str],
+    statuses: tuple[str, ...],
+) -> Select:
     return LeaveRequestRow.select(*rows.LEAVE_REQUEST).where(
         LeaveRequestRow.organisation_id == organisation_id,
         any_of(LeaveRequestRow.user_id, user_ids),
         LeaveRequestRow.end_date >= first_day,
         LeaveRequestRow.start_date <= last_day,
-        LeaveRequestRow.status.in_(("pending", "approved")),
+        LeaveRequestRow.status.in_(statuses),
     )
 
 

@@ -1,6 +1,7 @@
 """What people have left on a day, as an organisation brings it: a table that becomes adjustments.
 
-The table has a line for each person: a name or an e-mail address, and the days.
+The table has a line for each person: a name or an e-mail address, and the days. Leave before that
+day is part of the figure, also if it is imported later: ``include`` gives its days back.
 """
 
 from __future__ import annotations
@@ -8,8 +9,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import date, datetime
+from dataclasses import dataclass, replace
+from datetime import date, datetime, timedelta
 from fractions import Fraction
 from typing import Final
 
@@ -18,18 +19,19 @@ from storage.base.allowance_values import Amount
 from storage.base.amounts import MAX_HALF_DAYS
 from storage.base.errors import InvalidInput, Sentence
 from storage.base.ids import new_id
+from storage.base.leave_values import LeaveRequest
 from storage.base.values import Caller, User, days_of, local_day
 from storage.db import rows
-from storage.db.database import Transaction
-from storage.db.tables import AllowanceAdjustmentRow, UserRow
+from storage.db.database import Row, Transaction
+from storage.db.tables import AllowanceAdjustmentRow, DaysLeftRow, UserRow
 from storage.leave import bookings, card_refreshes, leave_balances
 from storage.leave.bookings import NO_BOOKINGS, Bookings
 from storage.leave.ledgers import MAX_ADJUSTMENTS
 from storage.outbox import audit, organisation_config
 from storage.outbox.organisation_config import OrganisationConfig
 from storage.people import people_rows
-from storage.rules import roles, year_balances
-from storage.rules.year_balances import LeaveYearBalance
+from storage.rules import counted_days, roles, year_balances
+from storage.rules.year_balances import Deduction, LeaveYearBalance
 
 MAX_LINES: Final = 2_000
 # A day further away is in another leave year than people mean.
@@ -150,8 +152,8 @@ def save(
     table says; lines that cannot be used change nothing.
 
     ``reason_of`` is the reason of an adjustment, which the person reads, by the figure. A person
-    whose leave year has that reason at its last adjustment keeps it: the same table saved twice
-    changes nothing. Audited. Raises as ``check``.
+    whose newest figure of the leave year has that day and reason keeps it: the same table saved
+    twice changes nothing. Audited. Raises as ``check``.
     """
     config = _allowed(tx, entries, on, by=by, now=now)
     matched = _matched(tx, config, entries)
@@ -159,30 +161,175 @@ def save(
     user_ids = [user.id for _, user in _known(matched)]
     people_rows.lock(tx, by.organisation_id, user_ids)
     table = _table(tx, config, _matched(tx, config, entries), on, reason_of)
-    adjusted = [
+    _adjust(tx, config, table, on, config.default_allowance_id, reason_of, by=by, now=now)
+    return table
+
+
+def save_imported(
+    tx: Transaction,
+    config: OrganisationConfig,
+    figures: Sequence[tuple[Entry, User]],
+    on: date,
+    allowance_id: str,
+    *,
+    reason_of: ReasonOf,
+    by: Caller,
+    now: datetime,
+) -> Table:
+    """As ``save``, for an allowance and any number of people, whom the caller has locked.
+
+    The figures are those at the beginning of the day: leave from then on is deducted from them.
+    """
+    _check_day(config, on, now)
+    table = _table(tx, config, figures, on, reason_of, allowance_id, is_before_leave=True)
+    _adjust(tx, config, table, on, allowance_id, reason_of, by=by, now=now)
+    return table
+
+
+def _adjust(
+    tx: Transaction,
+    config: OrganisationConfig,
+    table: Table,
+    on: date,
+    allowance_id: str,
+    reason_of: ReasonOf,
+    *,
+    by: Caller,
+    now: datetime,
+) -> None:
+    """Adjust by the difference, and keep the figures: also those that made none."""
+    kept = [
         {
             "organisation_id": by.organisation_id,
             "id": new_id(now),
             "user_id": figure.user.id,
+            "allowance_id": allowance_id,
             "leave_year_start": figure.leave_year.year.first_day.isoformat(),
-            "half_days": figure.adjusts_by_half_days,
+            "counts_from": on.isoformat(),
             "reason": reason_of(figure.half_days),
-            "created_by": by.user_id,
             "created_at": now,
-            "allowance_id": None,
         }
+        for figure in table.figures
+        if not figure.is_saved
+    ]
+    if kept:
+        tx.insert_all(DaysLeftRow, kept)
+    adjusted = [
+        _adjustment(
+            figure.user.id,
+            figure.leave_year.year.first_day.isoformat(),
+            figure.adjusts_by_half_days,
+            reason_of(figure.half_days),
+            _column_of(config, allowance_id),
+            by=by,
+            now=now,
+        )
         for figure in table.changed
     ]
+    _insert(tx, config, adjusted, by=by, now=now)
+
+
+def _column_of(config: OrganisationConfig, allowance_id: str) -> str | None:
+    """The allowance as adjustments keep it: None for the default one."""
+    return None if allowance_id == config.default_allowance_id else allowance_id
+
+
+def _adjustment(
+    user_id: str,
+    leave_year_start: str,
+    half_days: int,
+    reason: str,
+    allowance_id: str | None,
+    *,
+    by: Caller,
+    now: datetime,
+) -> dict[str, object]:
+    return {
+        "organisation_id": by.organisation_id,
+        "id": new_id(now),
+        "user_id": user_id,
+        "leave_year_start": leave_year_start,
+        "half_days": half_days,
+        "reason": reason,
+        "created_by": by.user_id,
+        "created_at": now,
+        "allowance_id": allowance_id,
+    }
+
+
+def _insert(
+    tx: Transaction,
+    config: OrganisationConfig,
+    adjusted: Sequence[dict[str, object]],
+    *,
+    by: Caller,
+    now: datetime,
+) -> None:
     if not adjusted:
-        return table
+        return
     tx.insert_all(AllowanceAdjustmentRow, adjusted)
     created = [(str(row["id"]), _audited(row)) for row in adjusted]
     audit.record_created(
         tx, "allowance_adjustment.created", "allowance_adjustment", created, by=by, now=now
     )
-    changed_ids = {figure.user.id for figure in table.changed}
+    changed_ids = {str(row["user_id"]) for row in adjusted}
     card_refreshes.enqueue(tx, config=config, now=now, user_ids=changed_ids)
-    return table
+
+
+def include(
+    tx: Transaction,
+    config: OrganisationConfig,
+    imported: Sequence[LeaveRequest],
+    *,
+    by: Caller,
+    now: datetime,
+) -> None:
+    """Give back the days of imported leave that figures which were saved before it include.
+
+    A figure is of the beginning of its day, so leave before that day is part of it.
+    """
+    user_ids = sorted({request.user_id for request in imported})
+    figures: dict[tuple[str, str], list[Row]] = {}
+    for row in _newest(tx, by.organisation_id, user_ids).values():
+        figures.setdefault((row.user_id, row.allowance_id), []).append(row)
+    given_back: dict[str, tuple[Row, int]] = {}
+    for request in imported:
+        allowance_id = leave_balances.allowance_of(config, request)
+        for row in figures.get((request.user_id, allowance_id or ""), ()):
+            half_days = counted_days.half_days_in(
+                request.counted_halves,
+                request.start_date,
+                rows.day(row.leave_year_start),
+                rows.day(row.counts_from) - timedelta(days=1),
+            )
+            _, before = given_back.get(row.id, (row, 0))
+            given_back[row.id] = (row, before + half_days)
+    adjusted = [
+        _adjustment(
+            row.user_id,
+            rows.day(row.leave_year_start).isoformat(),
+            half_days,
+            row.reason,
+            _column_of(config, row.allowance_id),
+            by=by,
+            now=now,
+        )
+        for row, half_days in given_back.values()
+        if half_days
+    ]
+    _insert(tx, config, adjusted, by=by, now=now)
+
+
+def _newest(
+    tx: Transaction, organisation_id: str, user_ids: Sequence[str]
+) -> dict[tuple[str, str, date], Row]:
+    """The newest figure of each person, allowance and leave year."""
+    found = tx.select(DaysLeftRow, organisation_id=organisation_id, user_id=user_ids)
+    # Ids are in the order of their time.
+    return {
+        (row.user_id, row.allowance_id, rows.day(row.leave_year_start)): row
+        for row in sorted(found, key=lambda row: row.id)
+    }
 
 
 def save_of(
@@ -213,12 +360,15 @@ def save_of(
 def _audited(row: Mapping[str, object]) -> dict[str, object]:
     half_days = row["half_days"]
     assert isinstance(half_days, int)
-    return {
+    audited = {
         "user_id": row["user_id"],
         "leave_year": int(str(row["leave_year_start"])[:4]),
         "days": days_of(half_days),
         "reason": row["reason"],
     }
+    if row["allowance_id"] is not None:
+        audited["allowance_id"] = row["allowance_id"]
+    return audited
 
 
 def _allowed(
@@ -252,17 +402,14 @@ def _matched(
     )
     users = [rows.user(row) for row in found]
     by_address = {texts.email_key(user.email): user for user in users}
-    by_name: dict[str, list[User]] = {}
-    for user in users:
-        for name in _names_of(user):
-            by_name.setdefault(name, []).append(user)
+    names = by_name(users)
     matched: list[tuple[Entry, User] | BadLine] = []
     lines_of: dict[str, int] = {}
     for entry in entries:
         if isinstance(entry, BadLine):
             matched.append(entry)
             continue
-        person = _person(entry, by_address, by_name)
+        person = _person(entry, by_address, names)
         if isinstance(person, User) and person.id in lines_of:
             person = Sentence(
                 "Line {number} has this person already. Remove one of the lines.",
@@ -276,6 +423,15 @@ def _matched(
     return matched
 
 
+def by_name(users: Iterable[User]) -> dict[str, list[User]]:
+    """The people by each way to write their name, for ``named``."""
+    found: dict[str, list[User]] = {}
+    for user in users:
+        for name in _names_of(user):
+            found.setdefault(name, []).append(user)
+    return found
+
+
 def _names_of(user: User) -> set[str]:
     first, last = user.first_name, user.last_name
     return {_key(f"{first} {last}"), _key(f"{last} {first}"), _key(f"{last}, {first}")}
@@ -286,18 +442,23 @@ def _key(name: str) -> str:
 
 
 def _person(
-    entry: Entry, by_address: Mapping[str, User], by_name: Mapping[str, Sequence[User]]
+    entry: Entry, by_address: Mapping[str, User], names: Mapping[str, Sequence[User]]
 ) -> User | Sentence:
     """The person of a line, or why there is none."""
     if "@" in entry.who:
         user = by_address.get(texts.email_key(entry.who))
         return user or Sentence("No one has this address. Check it, or add the person first.")
-    named = by_name.get(_key(entry.who), ())
-    if not named:
+    return named(entry.who, names)
+
+
+def named(name: str, names: Mapping[str, Sequence[User]]) -> User | Sentence:
+    """The person of a name, or why there is none."""
+    people = names.get(_key(name), ())
+    if not people:
         return Sentence("No one has this name. Use the e-mail address, or add the person first.")
-    if len(named) > 1:
+    if len(people) > 1:
         return Sentence("Several people have this name. Use the e-mail address.")
-    return named[0]
+    return people[0]
 
 
 def _known(matched: Sequence[tuple[Entry, User] | BadLine]) -> list[tuple[Entry, User]]:
@@ -310,27 +471,30 @@ def _table(
     matched: Sequence[tuple[Entry, User] | BadLine],
     on: date,
     reason_of: ReasonOf,
+    allowance_id: str | None = None,
+    *,
+    is_before_leave: bool = False,
 ) -> Table:
-    """The figures beside what the people have left on that day, read together."""
+    """The figures beside what the people have left on that day, read together.
+
+    ``allowance_id`` is None for the default one. ``is_before_leave``: without leave from that day
+    on.
+    """
     known = _known(matched)
     users = [user for _, user in known]
+    allowance_id = allowance_id or config.default_allowance_id
     booked: dict[str, Bookings] = {}
-    newest: dict[tuple[str, date], str] = {}
+    saved: dict[tuple[str, str, date], Row] = {}
     if users:
         first_day = min(leave_balances.accrual_start(config, user, on) for user in users)
         user_ids = [user.id for user in users]
         booked = bookings.of_people(tx, config.organisation.id, user_ids, first_day)
-        adjustments = tx.select(
-            AllowanceAdjustmentRow,
-            organisation_id=config.organisation.id,
-            user_id=user_ids,
-            allowance_id=None,
-        )
-        # Ids are in the order of their time.
-        newest = {
-            (row.user_id, rows.day(row.leave_year_start)): row.reason
-            for row in sorted(adjustments, key=lambda row: row.id)
-        }
+        saved = _newest(tx, config.organisation.id, user_ids)
+    kept = {
+        (user_id, first_day): (rows.day(row.counts_from), row.reason)
+        for (user_id, of_allowance, first_day), row in saved.items()
+        if of_allowance == allowance_id
+    }
     figures: list[Figure] = []
     bad_lines: list[BadLine] = []
     for each in matched:
@@ -339,12 +503,46 @@ def _table(
             continue
         entry, user = each
         reason = reason_of(entry.half_days)
-        figure = _figure(config, entry, user, booked.get(user.id, NO_BOOKINGS), on, reason, newest)
+        figure = _figure(
+            config,
+            entry,
+            user,
+            booked.get(user.id, NO_BOOKINGS),
+            on,
+            (on, reason),
+            kept,
+            allowance_id,
+            is_before_leave=is_before_leave,
+        )
         if isinstance(figure, BadLine):
             bad_lines.append(figure)
         else:
             figures.append(figure)
     return Table(figures=tuple(figures), bad_lines=tuple(bad_lines))
+
+
+def _before(leave: Deduction, day: date) -> Deduction | None:
+    """What the leave deducts before the day."""
+    length = (day - leave.start_date).days
+    if length <= 0:
+        return None
+    if leave.end_date < day:
+        return leave
+    return replace(
+        leave,
+        counted_halves=leave.counted_halves[:length],
+        end_date=day - timedelta(days=1),
+    )
+
+
+def check_imported(
+    config: OrganisationConfig, entry: Entry, user: User, on: date, allowance_id: str
+) -> Sentence | None:
+    """Why a figure cannot be that of a new person, who has no leave yet; None if it can."""
+    figure = _figure(
+        config, entry, user, NO_BOOKINGS, on, (on, ""), {}, allowance_id, is_before_leave=True
+    )
+    return figure.cure if isinstance(figure, BadLine) else None
 
 
 def _figure(
@@ -353,23 +551,29 @@ def _figure(
     user: User,
     booked: Bookings,
     on: date,
-    reason: str,
-    newest: Mapping[tuple[str, date], str],
+    new: tuple[date, str],
+    kept: Mapping[tuple[str, date], tuple[date, str]],
+    allowance_id: str,
+    *,
+    is_before_leave: bool,
 ) -> Figure | BadLine:
-    """``newest``: the reason of the last adjustment of a person and leave year."""
+    """``kept``: the day and reason of the newest figure of a person and leave year; ``new``: of
+    this one.
+    """
 
     def bad(cure: Sentence) -> BadLine:
         return BadLine(number=entry.number, text=entry.text, cure=cure)
 
-    allowance_id = config.default_allowance_id
     account = leave_balances.account_of(config, user, booked, allowance_id)
     deductions = leave_balances.deductions(config, booked.leave, allowance_id)
+    if is_before_leave:
+        deductions = [cut for each in deductions if (cut := _before(each, on)) is not None]
     balances = year_balances.of_years(account, deductions, on, on)
     if not balances:
         return bad(Sentence("This person isn't employed on that day. Choose a later day."))
     balance = balances[-1]
     left = balance.remaining_half_days(on)
-    is_saved = newest.get((user.id, balance.year.first_day)) == reason
+    is_saved = kept.get((user.id, balance.year.first_day)) == new
     difference = Fraction(0) if is_saved else Fraction(entry.half_days - left)
     if difference.denominator != 1:
         near = (left + round(difference)) / Fraction(2)

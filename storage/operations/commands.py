@@ -23,15 +23,16 @@ from storage.db.schema import check_schema, migrate
 from storage.keys import api_keys
 from storage.operations import (
     console,
+    imports,
     key_commands,
     people_commands,
-    people_file,
-    people_import,
     report_commands,
 )
 from storage.operations.console import Clock, Env
-from storage.operations.people_file import BadLines, PeopleFile
-from storage.operations.people_import import Imported, Progress
+from storage.operations.csv_file import MAX_ERRORS, BadLines, DateOrder, Options
+from storage.operations.imports import Imported, ImportFile
+from storage.operations.people_file import PeopleFile
+from storage.operations.people_import import Progress
 from storage.workspaces import slack_workspaces
 from storage.workspaces.join_policy import employer_domain
 
@@ -208,11 +209,6 @@ def _init(
     return organisation, owner, secret
 
 
-# More errors are not listed: the first ones show what is wrong with the file.
-MAX_ERRORS: Final = 1_000
-_MAX_VALUE: Final = 80
-
-
 def add_import(app: click.Group, env: Env, clock: Clock) -> None:
 
     @app.command("import")
@@ -224,27 +220,59 @@ def add_import(app: click.Group, env: Env, clock: Clock) -> None:
     @console.slug_option
     @click.option("--update", is_flag=True, help="Also update people who already exist.")
     @click.option("--dry-run", is_flag=True, help="Check everything and change nothing.")
+    @click.option(
+        "--days-left-on",
+        type=click.DateTime(["%Y-%m-%d"]),
+        help="The day of the column days_left: leave before it is deducted already.",
+    )
+    @click.option(
+        "--date-order",
+        type=click.Choice(["dmy", "mdy"]),
+        help="Of dates such as 03/04/2027, if the file does not show it.",
+    )
+    @click.option(
+        "--hours-per-day",
+        type=click.FloatRange(1, 24),
+        help="How many hours of an amount of leave are a day.",
+    )
     @console.as_json_option
     def import_command(
-        file: Path, organisation: str, update: bool, dry_run: bool, as_json: bool
+        file: Path,
+        organisation: str,
+        update: bool,
+        dry_run: bool,
+        days_left_on: datetime | None,
+        date_order: DateOrder | None,
+        hours_per_day: float | None,
+        as_json: bool,
     ) -> None:
-        """Import people and departments from a CSV file: all of them or none.
+        """Import people, what they have left, or booked leave from a CSV file: all or nothing.
 
-        Columns: email, first_name, last_name, role, department, manager_email, job_title,
-        employee_number, start_date, end_date (YYYY-MM-DD), working_days (monday tuesday friday:am),
-        public_holiday_country_code, leave_allowance (days), effective_from (from when working
-        days, public holidays, allowance and department change), allowance:CODE (days a year in
-        that allowance). A manager may be in any line.
+        Columns of people: email, first_name, last_name (or name), role, department, manager_email,
+        job_title, employee_number, start_date, end_date, working_days (monday tuesday friday:am),
+        public_holiday_country_code, leave_allowance (days), effective_from (from when working days,
+        public holidays, allowance and department change), allowance:CODE (days a year in that
+        allowance), days_left and days_left:CODE (with days_left_on). A manager may be in any line.
+
+        Columns of leave: email, employee_number or name, leave_type, start_date, end_date,
+        start_half_day and end_half_day (am or pm), status, amount, note.
+
+        Exports of Timetastic, Vacation Tracker, BambooHR and Personio are read as they are.
         """
-        needed = ["email"] if update else ["email", "first_name", "last_name"]
+        options = Options(
+            is_update=update,
+            date_order=date_order,
+            days_left_on=None if days_left_on is None else days_left_on.date(),
+            hours_per_day=hours_per_day,
+        )
         with console.errors_on_stderr():
-            people = people_file.read(file.read_bytes(), needed=needed)
+            content = imports.read(file.read_bytes(), options)
         with console.opened(env) as database, _bad_lines_printed(as_json=as_json):
             target = database.read_now(console.chosen_organisation, organisation)
             # A dry run does everything and rolls it back.
             run = database.dry_run_now if dry_run else database.write_now
-            counts = _import(run, target, people, now=clock(), is_update=update)
-        for note in _region_notes(people):
+            counts = _import(run, target, content, options, now=clock())
+        for note in _notes(content):
             click.echo(note, err=True)
         if as_json:
             console.print_json(
@@ -257,21 +285,23 @@ def add_import(app: click.Group, env: Env, clock: Clock) -> None:
 def _import(
     run: Callable[..., Imported],
     organisation: Organisation,
-    people: PeopleFile,
+    file: ImportFile,
+    options: Options,
     *,
     now: datetime,
-    is_update: bool,
 ) -> Imported:
     by = console.operator(organisation)
-    with _progress_bar(len(people.lines)) as progress:
-        return run(
-            people_import.import_people,
-            people,
-            by=by,
-            now=now,
-            is_update=is_update,
-            progress=progress,
-        )
+    with _progress_bar(file.length) as progress:
+        return run(imports.run, file, options, by=by, now=now, progress=progress)
+
+
+def _notes(file: ImportFile) -> list[str]:
+    """What the file does not tell: columns that stay behind, and regions of countries."""
+    notes = [] if file.people is None else _region_notes(file.people)
+    if file.left_behind:
+        columns = ", ".join(map(texts.printable, file.left_behind))
+        notes.append(f"An export of {file.product}. These columns are left behind: {columns}.")
+    return notes
 
 
 def _region_notes(people: PeopleFile) -> list[str]:
@@ -296,13 +326,24 @@ def _progress_bar(total: int) -> Iterator[Progress]:
 
 
 def _sentence(organisation: Organisation, counts: Imported, *, dry_run: bool) -> str:
+    would_be = "would be " if dry_run else ""
+    if counts.kind == "leave":
+        requests = texts.counted(counts.leave_created, "line")
+        return (
+            f"In {organisation.name}: leave of {requests} {would_be}booked, "
+            f"{counts.leave_known:,} known already, {counts.leave_left_out:,} left out (declined, "
+            "cancelled, or ended more than two years ago)."
+        )
     people = texts.counted(counts.people_created, "person", "people")
     departments = texts.counted(counts.departments_created, "department")
-    would_be = "would be " if dry_run else ""
-    return (
+    sentence = (
         f"In {organisation.name}: {people} {would_be}added, {counts.people_updated:,} changed, "
         f"{counts.people_unchanged:,} unchanged; {departments} {would_be}added."
     )
+    if counts.days_left_set or counts.days_left_known:
+        figures = texts.counted(counts.days_left_set, "balance")
+        sentence += f" {figures} {would_be}set, {counts.days_left_known:,} set before."
+    return sentence
 
 
 @contextmanager
@@ -321,33 +362,28 @@ def _bad_lines_printed(*, as_json: bool) -> Iterator[None]:
 def _report(bad: BadLines) -> dict[str, object]:
     errors = [
         {
-            "line": cell.line,
-            "column": texts.printable(cell.column) or None,
-            "value": _shown(cell.value) or None,
-            "code": cell.code,
-            "detail": texts.printable(cell.detail),
+            "line": cell["line"],
+            "column": cell["column"] and texts.printable(cell["column"]),
+            "value": cell["value"] and texts.printable(cell["value"]),
+            "code": cell["code"],
+            "detail": texts.printable(cell["detail"]),
         }
-        for cell in bad.by_line()[:MAX_ERRORS]
+        for cell in bad.lines
     ]
-    return {"errors": errors, "error_count": len(bad.errors)}
+    return {"errors": errors, "error_count": bad.error_count}
 
 
 def _print_lines(bad: BadLines) -> None:
-    cells = bad.by_line()
-    for cell in cells[:MAX_ERRORS]:
-        where = f"line {cell.line}, {cell.column}" if cell.column else f"line {cell.line}"
-        value = f' "{_shown(cell.value)}"' if cell.value else ""
-        click.echo(texts.printable(f"{where}{value}: {cell.detail}"), err=True)
-    errors = texts.counted(len(cells), "error")
-    lines = texts.counted(len({cell.line for cell in cells}), "line")
-    rest = f" The first {MAX_ERRORS:,} are shown." if len(cells) > MAX_ERRORS else ""
+    for cell in bad.lines:
+        where = (
+            f"line {cell['line']}, {cell['column']}" if cell["column"] else f"line {cell['line']}"
+        )
+        value = f' "{cell["value"]}"' if cell["value"] else ""
+        click.echo(texts.printable(f"{where}{value}: {cell['detail']}"), err=True)
+    errors = texts.counted(bad.error_count, "error")
+    lines = texts.counted(bad.line_count, "line")
+    rest = f" The first {MAX_ERRORS:,} are shown." if bad.error_count > MAX_ERRORS else ""
     click.echo(f"Nothing was imported: {errors} in {lines}.{rest}", err=True)
-
-
-def _shown(value: str) -> str:
-    """A cell's text for a terminal, at most 80 characters of it."""
-    shown = texts.printable(value[:_MAX_VALUE])
-    return f"{shown}…" if len(value) > _MAX_VALUE else shown
 
 
 def add_slack(app: click.Group, env: Env, clock: Clock) -> click.Group:

@@ -2,32 +2,31 @@
 
 from __future__ import annotations
 
-import csv
-import difflib
-import io
 import re
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from datetime import date
-from typing import Any, Final
+from typing import Final
 
 from storage.base import fields, texts
 from storage.base.allowance_values import Amount
-from storage.base.amounts import amount_of
+from storage.base.amounts import MAX_HALF_DAYS, amount_of
 from storage.base.errors import FieldError, InvalidInput
 from storage.base.fields import Checked
 from storage.base.values import ROLES
+from storage.operations import csv_file
+from storage.operations.csv_file import Options, Row
+from storage.operations.exports import Export
 from storage.rules import counted_days, holiday_calendar
 
-# Ten times the largest customer that is expected.
-MAX_LINES: Final = 100_000
-MAX_BYTES: Final = 64 * 1024 * 1024
-
-_SEPARATORS: Final = (",", ";", "\t")
-_DAY: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _DAYS: Final = re.compile(r"[0-9]{1,3}(?:[.,][0-9]{1,2})?")
+_SIGNED_DAYS: Final = re.compile(r"[+-]?[0-9]{1,3}(?:[.,][0-9]{1,2})?")
 # `allowance:volunteering` has figures of the allowance with that code.
 ALLOWANCE: Final = "allowance:"
+# `days_left` has what people have left of the default allowance, `days_left:volunteering` of that.
+DAYS_LEFT: Final = "days_left"
+_DAYS_LEFT_OF: Final = f"{DAYS_LEFT}:"
+DAYS_LEFT_ON: Final = f"{DAYS_LEFT}_on"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -35,8 +34,9 @@ class Line:
     """One person. ``number`` is the line in the file, from 1; ``values`` has the valid cells.
 
     ``department`` and ``manager_email`` are as typed, the other values are normalised. ``figures``
-    has half-days a year by the code of the allowance. ``cells`` has every cell that is not empty as
-    typed, ``wrong`` the columns of invalid and absent ones.
+    has half-days a year by the code of the allowance, ``days_left`` half-days left by the column.
+    ``cells`` has every cell that is not empty as typed, ``wrong`` the columns of invalid and absent
+    ones.
     """
 
     number: int
@@ -44,6 +44,7 @@ class Line:
     department: str | None
     manager_email: str | None
     figures: Mapping[str, Amount] = field(default_factory=dict)
+    days_left: Mapping[str, Amount] = field(default_factory=dict)
     cells: Mapping[str, str] = field(default_factory=dict)
     wrong: Set[str] = frozenset()
 
@@ -58,69 +59,23 @@ class Line:
 class PeopleFile:
     """The lines of a file, wrong ones included, and an error for each invalid cell.
 
-    ``allowance_codes`` are those of its columns for figures of allowances.
+    ``allowance_codes`` are those of its columns for figures of allowances, ``days_left_columns``
+    those for what is left, on the day ``days_left_on``. ``titles`` and ``left_behind`` as in
+    ``csv_file.Table``.
     """
 
     lines: Sequence[Line]
     errors: Sequence[FieldError] = ()
     allowance_codes: Sequence[str] = ()
+    days_left_columns: Sequence[str] = ()
+    days_left_on: date | None = None
+    titles: Mapping[str, str] = field(default_factory=dict)
+    left_behind: Sequence[str] = ()
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class WrongCell:
-    """What is wrong in a line; ``column`` and ``value`` are "" if it is the whole line."""
-
-    line: int
-    column: str
-    value: str
-    code: str
-    detail: str
-
-
-class BadLines(InvalidInput):
-    """Only for `hiatus import`: lines of the file are wrong.
-
-    Nothing was imported.
-    """
-
-    code = "bad_lines"
-    title = "Lines of the file break rules."
-    cure = "Correct the lines that are listed and run the command again."
-    example = (
-        [FieldError(pointer="/3/email", code="invalid_email", detail="This is no address.")],
-    )
-
-    def __init__(self, errors: Sequence[FieldError], lines: Sequence[Line] = ()) -> None:
-        super().__init__(errors)
-        self.code = BadLines.code
-        self._lines = lines
-
-    def by_line(self) -> list[WrongCell]:
-        """All errors, by line."""
-        cells = {line.number: line.cells for line in self._lines}
-        wrong = []
-        for error in self.errors:
-            number, _, column = error.pointer[1:].partition("/")
-            value = cells.get(int(number), {}).get(column, "")
-            wrong.append(
-                WrongCell(
-                    line=int(number),
-                    column=column,
-                    value=value,
-                    code=error.code,
-                    detail=error.detail,
-                )
-            )
-        return sorted(wrong, key=lambda cell: cell.line)
-
-
-def _day(text: str, field: str) -> date:
-    if _DAY.fullmatch(text):
-        try:
-            return date.fromisoformat(text)
-        except ValueError:
-            pass
-    raise InvalidInput.of(field, "invalid_date", "Use a date that exists, as YYYY-MM-DD.")
+def days_left_code(column: str) -> str:
+    """The code of the allowance whose days the column has; "" for the default one."""
+    return column.removeprefix(DAYS_LEFT).removeprefix(":")
 
 
 def _working_days(text: str, field: str) -> tuple[str, ...]:
@@ -137,6 +92,31 @@ def _allowance(text: str, field: str) -> Amount:
     return amount_of(float(text.replace(",", ".")), field)
 
 
+def _days_left(text: str, field: str) -> Amount:
+    days = abs(float(text.replace(",", "."))) if _SIGNED_DAYS.fullmatch(text) else MAX_HALF_DAYS
+    if days > MAX_HALF_DAYS // 2:
+        raise InvalidInput.of(
+            field,
+            "not_a_number",
+            "Use a number of days from -366 to 366 with at most two decimals, such as 12.5.",
+        )
+    half_days = amount_of(days, field)
+    return -half_days if text.startswith("-") else half_days
+
+
+def _unit(text: str, field: str) -> str:
+    if text.lower() != "days":
+        raise InvalidInput.of(
+            field, "not_in_days", "Hiatus counts in days. Turn the allowance into days."
+        )
+    return text
+
+
+def _date(text: str, field: str) -> date:
+    """Stands for the check of dates, which depends on the file."""
+    raise NotImplementedError
+
+
 def _role(text: str, field: str) -> str:
     role: str = fields.one_of(*ROLES, code="unknown_role")(text.lower(), field)
     return role
@@ -147,205 +127,189 @@ COLUMNS: Final[Mapping[str, fields.Check]] = {
     "email": texts.email,
     "first_name": texts.name,
     "last_name": texts.name,
+    "name": texts.name,
     "role": _role,
     "department": texts.name,
     "manager_email": texts.email,
     "job_title": texts.name,
     "employee_number": texts.employee_number,
-    "start_date": _day,
-    "end_date": _day,
+    "start_date": _date,
+    "end_date": _date,
     "working_days": _working_days,
     "public_holiday_country_code": holiday_calendar.check_country,
     "leave_allowance": _allowance,
-    "effective_from": _day,
+    "effective_from": _date,
+    DAYS_LEFT: _days_left,
+    DAYS_LEFT_ON: _date,
 }
+# Only exports of other products have it.
+_OTHERS: Final[Mapping[str, fields.Check]] = {"allowance_unit": _unit}
+_DATES: Final = frozenset(name for name, check in COLUMNS.items() if check is _date)
+_FOR_KNOWN_PEOPLE: Final = frozenset(("email", DAYS_LEFT, DAYS_LEFT_ON))
 
 
-def read(content: bytes, *, needed: Sequence[str]) -> PeopleFile:
-    """The people in the file; ``needed`` are the required columns.
-
-    UTF-8, or UTF-16 with a byte order mark; separated by comma, semicolon or tab. Raises
-    InvalidInput for a file whose lines cannot be told apart.
-    """
-    text = _text(content)
-    header, rows = _table(text)
-    errors = _wrong_columns(header, needed)
-    absent = frozenset(needed) - {*header}
+def read(
+    content: bytes,
+    *,
+    options: Options | None = None,
+    export: Export | None = None,
+    max_lines: int = csv_file.MAX_LINES,
+) -> PeopleFile:
+    """The people in the file. Raises InvalidInput for one whose lines cannot be told apart."""
+    options = options or Options()
+    header = {_column_name(name) for name in csv_file.header_of(content)}
+    needed = _needed(header, export, options)
+    table = csv_file.read(
+        content,
+        export=export,
+        is_column=lambda name: _check_of(_column_name(name)) is not None,
+        known=[*COLUMNS],
+        needed=needed,
+        max_lines=max_lines,
+    )
+    dates = csv_file.dates_of(table.rows, _DATES, options.date_order)
+    columns = [_column_name(name) for name in table.columns]
+    checks = {name: check for name in columns if (check := _check_of(name)) is not None}
+    checks |= dict.fromkeys(_DATES & checks.keys(), dates.check)
+    absent = frozenset(needed) - frozenset(columns)
+    errors = [*table.errors]
     lines: list[Line] = []
-    for count, (number, cells) in enumerate(rows):
-        if count == MAX_LINES:
-            raise _unreadable("too_long", f"A file holds at most {MAX_LINES:,} people.")
-        if isinstance(cells, FieldError):
-            errors.append(cells)
-            continue
-        line, wrong_cells = _line(number, header, cells, absent)
+    for row in table.rows:
+        line, wrong_cells = _line(row, checks, absent)
         lines.append(line)
         errors += wrong_cells
     errors += _repeated(lines)
     errors += _repeated_numbers(lines)
-    codes = dict.fromkeys(name.removeprefix(ALLOWANCE) for name in header if _is_figure(name))
-    return PeopleFile(lines=lines, errors=errors, allowance_codes=tuple(codes))
+    days_left_columns = [name for name in columns if _is_days_left(name)]
+    days_left_on, wrong_days = _days_left_on(lines, days_left_columns, options)
+    codes = dict.fromkeys(name.removeprefix(ALLOWANCE) for name in columns if _is_figure(name))
+    return PeopleFile(
+        lines=lines,
+        errors=[*errors, *wrong_days],
+        allowance_codes=tuple(codes),
+        days_left_columns=tuple(days_left_columns),
+        days_left_on=days_left_on,
+        titles=table.titles,
+        left_behind=table.left_behind,
+    )
 
 
-def _unreadable(code: str, detail: str) -> InvalidInput:
-    return InvalidInput.of("file", code, detail)
+def _needed(header: Set[str], export: Export | None, options: Options) -> list[str]:
+    """The columns that the file must have: names, unless it is only about known people."""
+    ours = {_of_export(name, export) for name in header}
+    is_of_known = any(map(_is_days_left, ours)) and all(
+        name in _FOR_KNOWN_PEOPLE or _is_days_left(name) for name in ours
+    )
+    if options.is_update or is_of_known or "name" in ours:
+        return ["email"]
+    return ["email", "first_name", "last_name"]
 
 
-def _text(content: bytes) -> str:
-    if len(content) > MAX_BYTES:
-        raise _unreadable("too_large", f"A file has at most {MAX_BYTES // 2**20} MiB.")
-    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
-        try:
-            return content.decode("utf-16")
-        except UnicodeDecodeError as error:
-            raise _unreadable("not_utf_16", "The file begins as UTF-16 and is not.") from error
-    if b"\0" in content[:200]:
-        raise _unreadable("not_text", "The file is not UTF-8 text: save it as CSV UTF-8.")
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        raise _unreadable(
-            "not_utf_8", f"Line {line} is not UTF-8; save the file as CSV UTF-8."
-        ) from error
+def _of_export(name: str, export: Export | None) -> str:
+    return name if export is None else export.columns.get(name, name) or ""
 
 
-def _table(text: str) -> tuple[list[str], Iterator[tuple[int, list[str] | FieldError]]]:
-    """The column names, and the rows that are not empty with the number of their first line."""
-    first_line = text.partition("\n")[0]
-    separator = max(_SEPARATORS, key=first_line.count)
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
-    rows = _numbered(reader)
-    _, header = next(rows, (1, []))
-    if isinstance(header, FieldError):
-        raise _unreadable(header.code, f"Line 1: {header.detail}")
-    return [_column_name(name) for name in header], rows
+def _days_left_on(
+    lines: Sequence[Line], columns: Sequence[str], options: Options
+) -> tuple[date | None, list[FieldError]]:
+    """The day of the columns `days_left`, which is one for the whole file."""
+    if not columns:
+        return None, []
+    chosen = options.days_left_on
+    errors = []
+    has_wrong = False
+    for line in lines:
+        has_wrong = has_wrong or DAYS_LEFT_ON in line.wrong
+        day = line.values.pop(DAYS_LEFT_ON, None)
+        if day is None:
+            continue
+        if chosen is not None and day != chosen:
+            detail = f"All lines need the same day: this file is of {chosen}. Use one file a day."
+            errors.append(
+                FieldError(
+                    pointer=f"/{line.number}/{DAYS_LEFT_ON}", code="several_days", detail=detail
+                )
+            )
+        chosen = chosen or day
+    if chosen is None and not has_wrong:
+        detail = (
+            "On which day were so many left? Add the column days_left_on, or say it for all lines: "
+            "--days-left-on 2027-01-01 (days_left_on in REST)."
+        )
+        errors.append(FieldError(pointer=f"/1/{columns[0]}", code="required", detail=detail))
+    return chosen, errors
 
 
-def _column_name(text: str) -> str:
-    name = re.sub(r"[\s-]+", "_", text.strip().lower())
-    if not name.startswith(ALLOWANCE):
-        return name
-    # Codes have hyphens.
-    return ALLOWANCE + name.removeprefix(ALLOWANCE).strip("_").replace("_", "-")
+def _column_name(name: str) -> str:
+    for prefix in (ALLOWANCE, _DAYS_LEFT_OF):
+        if name.startswith(prefix):
+            # Codes have hyphens.
+            return prefix + name.removeprefix(prefix).strip("_").replace("_", "-")
+    return name
 
 
 def _is_figure(column: str) -> bool:
     return column.startswith(ALLOWANCE) and column != ALLOWANCE
 
 
+def _is_days_left(column: str) -> bool:
+    return column == DAYS_LEFT or (column.startswith(_DAYS_LEFT_OF) and column != _DAYS_LEFT_OF)
+
+
 def _check_of(column: str) -> fields.Check | None:
     """The check of a column's cells; None for an unknown column."""
-    return _allowance if _is_figure(column) else COLUMNS.get(column)
-
-
-# The csv module has no public type for its readers.
-def _numbered(reader: Any) -> Iterator[tuple[int, list[str] | FieldError]]:
-    """Each row, or its error; the reader goes on with the next line."""
-    line = 1
-    while True:
-        try:
-            cells = next(reader)
-            if any(cell.strip() for cell in cells):
-                yield line, cells
-        except StopIteration:
-            return
-        except csv.Error as error:
-            yield line, FieldError(pointer=f"/{line}", code="not_csv", detail=_not_csv(str(error)))
-        line = reader.line_num + 1
-
-
-def _not_csv(reason: str) -> str:
-    if reason.startswith(("unexpected end of data", "field larger")):
-        return (
-            "A quotation mark is not closed, so the lines after it cannot be told apart. Close it, "
-            "or write it twice if it is part of the text."
-        )
-    return (
-        f"This is no CSV: {reason}. Put the whole cell in quotation marks, and write those inside "
-        "it twice."
-    )
-
-
-def _wrong_columns(header: list[str], needed: Sequence[str]) -> list[FieldError]:
-    """An error for each unknown, repeated or missing column. Raises InvalidInput without any."""
-    if not header:
-        raise _unreadable("empty", "The file is empty; its first line names the columns.")
-    known = [name for name in header if _check_of(name) is not None]
-    if not known:
-        columns = ", ".join(COLUMNS)
-        raise _unreadable("wrong_columns", f"Line 1 has to name the columns, such as {columns}.")
-    details = {name: _unknown(name) for name in header if name not in known}
-    details |= {
-        name: f"The column {name} is there twice. Remove one of them."
-        for name in known
-        if header.count(name) > 1
-    }
-    details |= {
-        name: f"The column {name} is missing. Add it." for name in needed if name not in header
-    }
-    return [
-        FieldError(pointer=f"/1/{name[:50]}", code="wrong_columns", detail=detail)
-        for name, detail in details.items()
-    ]
-
-
-def _unknown(name: str) -> str:
-    if not name:
-        return "A column has no name. Name it in line 1, or remove it."
-    close = difflib.get_close_matches(name[:50], COLUMNS, n=1)
-    hint = f"Did you mean {close[0]}?" if close else f"The columns are {', '.join(COLUMNS)}."
-    return f"There is no such column. {hint}"
+    if _is_figure(column):
+        return _allowance
+    if _is_days_left(column):
+        return _days_left
+    return COLUMNS.get(column) or _OTHERS.get(column)
 
 
 def _line(
-    number: int, header: list[str], cells: list[str], absent: Set[str]
+    row: Row, checks: Mapping[str, fields.Check], absent: Set[str]
 ) -> tuple[Line, list[FieldError]]:
     """The line with its valid cells, and the errors of the others."""
-    checks = {name: check for name in header if (check := _check_of(name)) is not None}
-    cells_by_column = {
-        name: cell.strip()
-        for name, cell in zip(header, cells, strict=False)
-        if name in checks and cell.strip()
-    }
-    values: Checked = {}
-    errors: list[FieldError] = []
-    for name, cell in cells_by_column.items():
-        try:
-            values[name] = checks[name](cell, name)
-        except InvalidInput as error:
-            errors += [
-                replace(field_error, pointer=f"/{number}/{name}") for field_error in error.errors
-            ]
-    wrong = absent | (cells_by_column.keys() - values.keys())
-    if "email" not in cells_by_column and "email" not in absent:
+    row = replace(row, cells={_column_name(name): cell for name, cell in row.cells.items()})
+    values, errors = csv_file.checked(row, checks)
+    wrong = absent | (row.cells.keys() - values.keys())
+    if "email" not in row.cells and "email" not in absent:
         detail = "email is required. Fill it in."
-        errors.append(FieldError(pointer=f"/{number}/email", code="required", detail=detail))
-    if len(cells) > len(header) and any(cell.strip() for cell in cells[len(header) :]):
-        # A separator inside a text has shifted the other cells: their errors would mislead.
-        detail = (
-            f"It has {len(cells)} cells, and line 1 has {len(header)}. Put a text that contains "
-            "the separator in quotation marks."
-        )
-        errors = [FieldError(pointer=f"/{number}", code="too_many_cells", detail=detail)]
+        errors.append(FieldError(pointer=f"/{row.number}/email", code="required", detail=detail))
+    if row.is_shifted:
+        errors = []
         wrong = frozenset(checks) | frozenset(COLUMNS)
         values = {name: value for name, value in values.items() if name == "email"}
+    full_name = values.pop("name", None)
+    if full_name is not None:
+        values = _named(full_name) | values
+    values.pop("allowance_unit", None)
     department, manager = values.pop("department", None), values.pop("manager_email", None)
     if "leave_allowance" in values:
         values["leave_allowance_half_days"] = values.pop("leave_allowance")
     figures = {
         name.removeprefix(ALLOWANCE): values.pop(name) for name in [*values] if _is_figure(name)
     }
+    days_left = {name: values.pop(name) for name in [*values] if _is_days_left(name)}
     line = Line(
-        number=number,
+        number=row.number,
         values=values,
         department=department,
         manager_email=manager,
         figures=figures,
-        cells=cells_by_column,
+        days_left=days_left,
+        cells=row.cells,
         wrong=wrong,
     )
     return line, errors
+
+
+def _named(full_name: str) -> Checked:
+    """First and last name: "Ada King Lovelace" or "Lovelace, Ada"."""
+    last, comma, first = full_name.partition(",")
+    if not comma:
+        first, _, last = full_name.partition(" ")
+    names = {"first_name": first.strip(), "last_name": last.strip()}
+    return {column: name for column, name in names.items() if name}
 
 
 def _repeated(lines: list[Line]) -> list[FieldError]:

@@ -18,12 +18,14 @@ from storage.base.values import Caller, User
 from storage.db import locks, rows
 from storage.db.database import INSERT_BATCH, Transaction
 from storage.db.tables import UserRow
-from storage.leave import closure_leave
-from storage.operations.people_file import ALLOWANCE, BadLines, Line, PeopleFile
+from storage.leave import closure_leave, opening_figures
+from storage.leave.opening_figures import BadLine, Entry
+from storage.operations.csv_file import BadLines
+from storage.operations.people_file import ALLOWANCE, Line, PeopleFile, days_left_code
 from storage.outbox import organisation_config
 from storage.outbox.organisation_config import OrganisationConfig
 from storage.people import people_changes, people_rows, slack_syncs
-from storage.rules import employment_terms
+from storage.rules import employment_terms, roles
 
 _MAX_PEOPLE_OF_CYCLE_NAMED: Final = 10
 # Columns without which the dates of a person cannot be checked.
@@ -94,7 +96,7 @@ def make_plan(
         _person(line, users_by_email.get(texts.email_key(line.email)), now) for line in lines
     ]
     faults = [*file.errors]
-    faults += [fault for person in persons for fault in _faults(person, is_update=is_update)]
+    faults += [fault for person in persons for fault in _faults(person, by=by, is_update=is_update)]
     faults += _number_faults(tx, persons, by=by)
     faults += _set_managers(persons, users_by_email)
     new_departments, ambiguous = _set_departments(tx, persons, by=by, now=now)
@@ -102,12 +104,19 @@ def make_plan(
     config = organisation_config.of_organisation(tx, by.organisation_id)
     persons, wrong_figures = _with_figures(persons, file.allowance_codes, config, now)
     faults += wrong_figures
+    if not is_update:
+        faults += [fault for person in persons for fault in _difference(person)]
     faults += [fault for person in persons for fault in _date_faults(person, config, now)]
     faults += _owner_faults(tx, persons, by=by)
     chain = people_changes.with_all_above(tx, by.organisation_id, _managers(persons))
     faults += _cycle_faults(tx, persons, chain, by=by)
+    faults += _days_left_columns(file, config)
     if faults:
-        raise BadLines(faults, lines)
+        # What is left is checked with the rest, as far as the people could be imported.
+        faults += [
+            fault for person in persons for fault in _days_left_faults(person, file, config, now)
+        ]
+        raise BadLines(faults, lines, file.titles)
     depths: dict[str, int] = {}
     persons.sort(key=lambda person: people_changes.depth(person.id, chain, depths))
     return Plan(people=persons, new_departments=new_departments)
@@ -136,7 +145,10 @@ def _users_by_email(tx: Transaction, lines: Sequence[Line], *, by: Caller) -> di
     return {texts.email_key(user.email): user for user in users}
 
 
-def _faults(person: PlannedPerson, *, is_update: bool) -> Iterable[FieldError]:
+def _faults(person: PlannedPerson, *, by: Caller, is_update: bool) -> Iterable[FieldError]:
+    if person.user is None and person.values.get("role") == "owner" and by.role != "owner":
+        detail = "Only owners make owners. Choose another role, or let an owner import this line."
+        yield _fault(person, "role", "insufficient_role", detail)
     if person.user is None:
         if not person.line.email and is_update:
             return  # The person may exist.
@@ -151,10 +163,14 @@ def _faults(person: PlannedPerson, *, is_update: bool) -> Iterable[FieldError]:
         except InvalidInput as refusal:
             for error in refusal.errors:
                 yield _fault(person, "email", error.code, error.detail)
-    elif not is_update:
+
+
+def _difference(person: PlannedPerson) -> Iterable[FieldError]:
+    """A line that would change a known person. One that says what is known changes nothing."""
+    if person.is_changed:
         detail = (
-            "A person with this address exists already. Add --update to change them, or remove the "
-            "line."
+            "A person with this address exists already, with other values. Add --update to change "
+            "them (update in REST), or remove the line."
         )
         yield _fault(person, "email", "email_taken", detail)
 
@@ -410,18 +426,20 @@ class Imported:
     people_updated: int
     people_unchanged: int
     departments_created: int
+    days_left_set: int = 0
+    days_left_known: int = 0
 
 
 class FileOvertaken(Conflict):
-    """Only for `hiatus import`: a person of the file was added elsewhere during the import.
+    """A person of the file was added elsewhere during the import.
 
     Nothing was imported.
     """
 
     code = "file_overtaken"
     title = "Another request added a person of the file at the same time."
-    cure = "Run the command again."
-    sentence = Sentence("Nothing was imported; run the command again.")
+    cure = "Import the file again."
+    sentence = Sentence("Nothing was imported. Import the file again.")
 
 
 def import_people(
@@ -439,6 +457,7 @@ def import_people(
     empty; otherwise it is an error. Raises BadLines with every wrong line, or FileOvertaken; then
     nothing has changed.
     """
+    roles.check_role(by.role, "admin")
     locks.organisation(tx, by.organisation_id)
     plan = make_plan(tx, file, by=by, now=now, is_update=is_update)
     changed = [person.id for person in plan.people if person.is_changed]
@@ -451,12 +470,13 @@ def import_people(
         )
     except people_changes.ChangedMeanwhile as error:
         raise FileOvertaken from error
-    if faults:
-        raise BadLines(faults, file.lines)
+    figures_set, figures_known, wrong_figures = _set_days_left(tx, plan, file, by=by, now=now)
+    if faults or wrong_figures:
+        raise BadLines([*faults, *wrong_figures], file.lines, file.titles)
     # Imported approvers get their cards once their Slack accounts are known.
     slack_syncs.request(tx, by.organisation_id, now=now)
     progress(len(file.lines))
-    return _counts(plan)
+    return replace(_counts(plan), days_left_set=figures_set, days_left_known=figures_known)
 
 
 def _counts(plan: Plan) -> Imported:
@@ -468,6 +488,111 @@ def _counts(plan: Plan) -> Imported:
         people_unchanged=len(plan.people) - created - updated,
         departments_created=len(plan.new_departments),
     )
+
+
+def _days_left_columns(file: PeopleFile, config: OrganisationConfig) -> list[FieldError]:
+    """The columns of days left whose allowance is not in use."""
+    codes = {each.code for each in config.allowances.values() if not each.is_archived} | {""}
+    usable = ", ".join(f"days_left:{code}" for code in sorted(codes - {""}))
+    return [
+        FieldError(
+            pointer=f"/1/{column}",
+            code="wrong_columns",
+            detail=f"There is no allowance in use with this code. The columns are {usable}.",
+        )
+        for column in file.days_left_columns
+        if days_left_code(column) not in codes
+    ]
+
+
+def _allowance_of(column: str, config: OrganisationConfig) -> str | None:
+    code = days_left_code(column)
+    if not code:
+        return config.default_allowance_id
+    return next((each.id for each in config.allowances.values() if each.code == code), None)
+
+
+def _entry(person: PlannedPerson, column: str) -> Entry:
+    return Entry(
+        number=person.line.number,
+        text=person.line.cells.get(column, ""),
+        who=person.line.email,
+        half_days=person.line.days_left[column],
+    )
+
+
+def _days_left_faults(
+    person: PlannedPerson, file: PeopleFile, config: OrganisationConfig, now: datetime
+) -> Iterable[FieldError]:
+    """Figures that the person could not have, where nothing else is wrong in their line."""
+    on, user = file.days_left_on, person.user
+    if on is None or person.line.wrong or not person.line.email:
+        return
+    if user is None:
+        if not {"first_name", "last_name"} <= person.values.keys():
+            return
+        user = people_changes.new_person(person.values, now=now)
+    for column in person.line.days_left:
+        allowance_id = _allowance_of(column, config)
+        if allowance_id is None:
+            continue
+        cure = opening_figures.check_imported(
+            config, _entry(person, column), user, on, allowance_id
+        )
+        if cure is not None:
+            yield _fault(person, column, "invalid_days", str(cure))
+
+
+def _set_days_left(
+    tx: Transaction, plan: Plan, file: PeopleFile, *, by: Caller, now: datetime
+) -> tuple[int, int, list[FieldError]]:
+    """Save what people have left; how many figures are new and known, and those that are wrong."""
+    on = file.days_left_on
+    if on is None:
+        return 0, 0, []
+    config = organisation_config.of_organisation(tx, by.organisation_id)
+    ids = [person.id for person in plan.people if person.line.days_left]
+    people_rows.lock(tx, by.organisation_id, sorted(ids))
+    users = people_rows.of_ids(tx, by.organisation_id, ids)
+    set_count = known_count = 0
+    faults: list[FieldError] = []
+    for column in file.days_left_columns:
+        allowance_id = _allowance_of(column, config)
+        assert allowance_id is not None
+        figures = [
+            (_entry(person, column), users[person.id])
+            for person in plan.people
+            if column in person.line.days_left
+        ]
+        try:
+            table = opening_figures.save_imported(
+                tx,
+                config,
+                figures,
+                on,
+                allowance_id,
+                reason_of=lambda half_days: _reason(half_days, on),
+                by=by,
+                now=now,
+            )
+        except InvalidInput as refusal:
+            faults += [replace(each, pointer=f"/1/{column}") for each in refusal.errors]
+            continue
+        known = sum(figure.is_saved for figure in table.figures)
+        known_count += known
+        set_count += len(table.figures) - known
+        faults += [_wrong_figure(bad, column) for bad in table.bad_lines]
+    return set_count, known_count, faults
+
+
+def _wrong_figure(bad: BadLine, column: str) -> FieldError:
+    return FieldError(pointer=f"/{bad.number}/{column}", code="invalid_days", detail=str(bad.cure))
+
+
+def _reason(half_days: Amount, on: date) -> str:
+    """What the person reads in their ledger."""
+    days = f"{float(half_days) / 2:.2f}".rstrip("0").rstrip(".")
+    return f"{days} left on {on.day} {on:%B %Y}"
 
 
 def _create_departments(tx: Transaction, plan: Plan, *, by: Caller, now: datetime) -> None:

@@ -114,6 +114,11 @@ def add_all(
         organisation_config.count_feed_change(tx, by.organisation_id, users[0].id)
 
 
+def new_person(values: Checked, *, now: datetime) -> User:
+    """A person of checked values, as ``add_all`` writes them."""
+    return _new(values, "pending", now)
+
+
 def _new(values: Checked, status: UserStatus, now: datetime) -> User:
     empty: Checked = dict.fromkeys(field_names(User))
     defaults = {"role": "member", "id": new_id(now), "figures": ()}

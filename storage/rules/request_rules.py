@@ -36,7 +36,7 @@ def check_dates_in_reach(span: Span, today: date) -> None:
     On 29 February the limit is 28 February. Raises InvalidInput ``out_of_reach`` at the first of
     the two dates that is too far away.
     """
-    earliest, latest = _years_from(today, -MAX_YEARS), _years_from(today, MAX_YEARS)
+    earliest, latest = earliest_day(today), _years_from(today, MAX_YEARS)
     for field, day in (("start_date", span.start_date), ("end_date", span.end_date)):
         if not earliest <= day <= latest:
             raise InvalidInput.of(
@@ -47,6 +47,11 @@ def check_dates_in_reach(span: Span, today: date) -> None:
                 earliest=earliest,
                 latest=latest,
             )
+
+
+def earliest_day(today: date) -> date:
+    """The first day on which leave may begin."""
+    return _years_from(today, -MAX_YEARS)
 
 
 def _years_from(day: date, years: int) -> date:

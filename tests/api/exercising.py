@@ -68,6 +68,7 @@ BODIES: Final[Mapping[str, Any]] = {
     "organisation.change_set": {"categories": ["public"]},
     "leave.create": {"leave_type": "annual", "start_date": "2026-07-06", "end_date": "2026-07-06"},
 }
+PEOPLE: Final = b"email,first_name,last_name\nnew@example.com,Nina,New\n"
 # Fields that may hold an id and do not look like it.
 NAMING: Final = frozenset({"leave_type"})
 
@@ -236,6 +237,8 @@ def call(
     """The valid call; ``path``, ``json`` and ``params`` override its parts."""
     headers = {"X-Request-Id": REQUEST_ID}
     body = {"json": body_of(operation, there)} if operation.body is not None else {}
+    if operation.form is not None:
+        body = {"files": {"file": ("people.csv", PEOPLE)}}
     path = more.pop("path", None) or path_of(operation, there)
     return client.request(
         operation.method, path, key=key or there.key, headers=headers, **body | more

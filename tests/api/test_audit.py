@@ -20,6 +20,7 @@ pytestmark = pytest.mark.shared_database
 # has a row here; without changes, it is an empty list.
 LEFT: Final[Mapping[str, list[str]]] = {
     "users.create": ["user.created"],
+    "imports.run": ["user.created"],
     "users.update": ["user.updated"],
     "users.archive": ["user.archived"],
     "personal_data.erase": ["user.erased"],

@@ -27,7 +27,7 @@ def imported(world: World) -> User:
     world.link()
 
     def import_manager(tx: Any) -> Imported:
-        people = people_file.read(FILE.encode(), needed=("email",))
+        people = people_file.read(FILE.encode())
         return people_import.import_people(
             tx,
             people,

@@ -278,6 +278,8 @@ def test_hiatus_commands_work_as_they_are_written(
     monkeypatch.chdir(tmp_path)
     people = "email,first_name,last_name\nbo@example.com,Bo,Lind\n"
     (tmp_path / "people.csv").write_text(people)
+    leave = "email,leave_type,start_date\nbo@example.com,annual,2027-03-01\n"
+    (tmp_path / "leave.csv").write_text(leave)
     env = {
         "PATH": os.environ["PATH"],
         "DATABASE_URL": f"sqlite:///{tmp_path}/hiatus.db",

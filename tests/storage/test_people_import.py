@@ -19,7 +19,7 @@ from storage.db.database import Database
 from storage.db.pages import PageOf
 from storage.db.tables import DepartmentRow
 from storage.operations import people_file, people_import
-from storage.operations.people_file import BadLines
+from storage.operations.csv_file import BadLines, Options
 from storage.operations.people_import import Imported
 from storage.people import department_rows, people_lists, people_rows
 from storage.rules import employment_terms
@@ -45,7 +45,7 @@ def bring_in(
     )
     return database.write_now(
         people_import.import_people,
-        people_file.read(text.encode(), needed=needed),
+        people_file.read(text.encode(), options=Options(is_update="first_name" not in needed)),
         by=by,
         now=NOW,
         is_update=is_update,
@@ -56,7 +56,7 @@ def bring_in(
 def faults(call: Any) -> list[tuple[int, str, str]]:
     with pytest.raises(BadLines) as bad:
         call()
-    return [(cell.line, cell.column, cell.code) for cell in bad.value.by_line()]
+    return [(cell["line"], cell["column"] or "", cell["code"]) for cell in bad.value.lines]
 
 
 def all_users(database: Database, acme: Acme) -> dict[str, User]:
@@ -120,7 +120,7 @@ def test_each_person_and_department_is_audited_once(database: Database, acme: Ac
     ids=["bom and semicolons", "utf-16 and tabs", "quotes and blank lines"],
 )
 def test_spreadsheets_own_forms_are_read(content: bytes, email: str) -> None:
-    people = people_file.read(content, needed=["email", "first_name", "last_name"])
+    people = people_file.read(content)
 
     assert ([line.email for line in people.lines], people.errors) == ([email], [])
 
@@ -139,7 +139,7 @@ def test_spreadsheets_own_forms_are_read(content: bytes, email: str) -> None:
 )
 def test_a_file_that_cannot_be_read_is_refused(content: bytes, code: str, part: str) -> None:
     with pytest.raises(InvalidInput) as refusal:
-        people_file.read(content, needed=["email", "first_name", "last_name"])
+        people_file.read(content)
 
     assert refusal.value.code == code
     assert part in refusal.value.detail
@@ -191,7 +191,7 @@ def test_wrong_columns_are_reported_with_the_lines(database: Database, acme: Acm
     with pytest.raises(BadLines) as bad:
         bring_in(database, acme, text, needed=["email", "first_name", "last_name"])
 
-    wrong = {(cell.line, cell.column): cell.detail for cell in bad.value.by_line()}
+    wrong = {(cell["line"], cell["column"] or ""): cell["detail"] for cell in bad.value.lines}
     assert {place: detail.partition(".")[0] for place, detail in wrong.items()} == {
         (1, "frist_name"): "There is no such column",
         (1, "email"): "The column email is there twice",
@@ -226,7 +226,7 @@ def test_people_who_manage_each_other_are_told_how(database: Database, acme: Acm
     with pytest.raises(BadLines) as bad:
         bring_in(database, acme, text, is_update=True)
 
-    assert [(cell.line, cell.value, cell.detail) for cell in bad.value.by_line()] == [
+    assert [(cell["line"], cell["value"] or "", cell["detail"]) for cell in bad.value.lines] == [
         (
             2,
             "ADA@x.ie",
@@ -248,7 +248,7 @@ def test_people_who_manage_each_other_are_told_how(database: Database, acme: Acm
 
 
 def test_an_address_is_in_a_file_once() -> None:
-    people = people_file.read(b"email\na@x.ie\nb@x.ie\nA@X.ie\n", needed=["email"])
+    people = people_file.read(b"email\na@x.ie\nb@x.ie\nA@X.ie\n", options=Options(is_update=True))
 
     assert [(error.pointer, error.code) for error in people.errors] == [
         ("/4/email", "repeated_email")
@@ -344,7 +344,7 @@ def test_an_update_does_not_cross_the_renaming_of_one_of_its_people(database: Da
         lambda tx: people.update(tx, eve.id, {"last_name": "King"}, by=acme.caller, now=NOW),
         lambda tx: people_import.import_people(
             tx,
-            people_file.read(text.encode(), needed=["email"]),
+            people_file.read(text.encode(), options=Options(is_update=True)),
             by=acme.caller,
             now=NOW,
             is_update=True,
@@ -518,11 +518,15 @@ def test_the_command_prints_one_object_and_a_dry_run_changes_nothing(
 
     assert (tried["dry_run"], tried["people_created"]) == (True, 1)
     assert (done["dry_run"], done["people_created"]) == (False, 1)
+    again = shell.json_of(*words)
+    assert (again["people_created"], again["people_unchanged"]) == (0, 1)
+    words[1] = a_file(tmp_path, "email,first_name,last_name\ng@x.ie,Grace,H\n")
     refused = shell.run(*words)
     assert (refused.exit_code, refused.stdout) == (1, "")
     assert refused.stderr == (
-        'line 2, email "g@x.ie": A person with this address exists already. Add --update to change '
-        "them, or remove the line.\nNothing was imported: 1 error in 1 line.\n"
+        'line 2, email "g@x.ie": A person with this address exists already, with other values. Add '
+        "--update to change them (update in REST), or remove the line.\n"
+        "Nothing was imported: 1 error in 1 line.\n"
     )
 
 

@@ -1281,6 +1281,43 @@ class HolidaySetRecordListing(TypedDict):
     pagination: PaginationRecord
 
 
+class ImportForm(TypedDict):
+    # The CSV file, at most 10,000 lines; the form has at most 1 MiB.
+    file: str
+    # `true` also changes known people.
+    update: NotRequired[Literal["true", "false"]]
+    # The day of the column `days_left`, if no column `days_left_on` has it.
+    days_left_on: NotRequired[str | None]
+    # Of dates such as 03/04/2027, if the file does not show it.
+    date_order: NotRequired[Literal["dmy", "mdy"] | None]
+    # How many hours of the column `amount` are a day.
+    hours_per_day: NotRequired[float | None]
+
+
+class ImportedRecord(TypedDict):
+    """What a file has changed, or would in a dry run; what it does not have counts 0."""
+
+    kind: Literal["people", "leave"]
+    # The product whose export it is; null for other files.
+    product: str | None
+    people_created: NotRequired[int]
+    people_updated: NotRequired[int]
+    # Lines that say what Hiatus knows already.
+    people_unchanged: NotRequired[int]
+    departments_created: NotRequired[int]
+    # Figures of `days_left` that balances now have.
+    days_left_set: NotRequired[int]
+    # Those that were imported before.
+    days_left_known: NotRequired[int]
+    leave_created: NotRequired[int]
+    # Lines whose leave was there already.
+    leave_known: NotRequired[int]
+    # Lines that were declined or cancelled, or ended more than two years ago.
+    leave_left_out: NotRequired[int]
+    # Columns of the export that are not read.
+    columns_left_behind: NotRequired[list[str]]
+
+
 class InterruptedRecord(TypedDict):
     """Leave after an interruption."""
 

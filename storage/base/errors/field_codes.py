@@ -10,6 +10,10 @@ FIELD_CODES: Final[Mapping[str, tuple[str, str]]] = {
         "The day is after the person's last day of employment.",
         "Choose the last day or an earlier one, or change `end_date` of the user first.",
     ),
+    "ambiguous_date": (
+        "The dates of the import file do not show whether the day or the month is first.",
+        "Say it with `date_order`.",
+    ),
     "before_start_date": (
         "The day is before the person's first day of employment.",
         "Choose the first day or a later one, or change `start_date` of the user first.",
@@ -69,6 +73,14 @@ FIELD_CODES: Final[Mapping[str, tuple[str, str]]] = {
     "first_record_start": (
         "The first employment record begins with the employment, so it cannot be moved.",
         "Change `start_date` of the user.",
+    ),
+    "formula": (
+        "A cell of the import file is a formula.",
+        "Save the file with its result instead.",
+    ),
+    "hours_per_day_unknown": (
+        "The import file has an amount in hours.",
+        "Send `hours_per_day`.",
     ),
     "in_future": ("The day has not come yet.", "Use today or an earlier day."),
     "impossible_date": (
@@ -172,6 +184,10 @@ FIELD_CODES: Final[Mapping[str, tuple[str, str]]] = {
         "Days must be from 0 to 366, in steps of a half.",
         "Send a number such as 25 or 12.5.",
     ),
+    "not_in_days": (
+        "The exported allowance is in hours.",
+        "Turn it into days.",
+    ),
     "not_one_of": ("Only certain values are possible.", "`detail` lists them."),
     "not_text": (
         "The import file is not text, for example a spreadsheet.",
@@ -186,6 +202,10 @@ FIELD_CODES: Final[Mapping[str, tuple[str, str]]] = {
     "not_with_replaces": (
         "A preview of a change has the person of the request that it replaces.",
         "Omit `user_id` or `replaces`.",
+    ),
+    "other_amount": (
+        "Hiatus counts another number of days than the import file says.",
+        "Correct dates, half-days, working days or the amount.",
     ),
     "override_of_own_leave": (
         "The rules can be overridden only for another person's leave.",
@@ -240,6 +260,10 @@ FIELD_CODES: Final[Mapping[str, tuple[str, str]]] = {
         "A new key can only have scopes that the key in use has itself.",
         "Omit the others, or use a key that has them.",
     ),
+    "several_days": (
+        "The lines of the import file name several days for `days_left`.",
+        "Use one file for each day.",
+    ),
     "start_date_after_record": (
         "A later employment record begins on this day or before it.",
         "Change or delete that record first, or use an earlier `start_date`.",
@@ -276,6 +300,10 @@ FIELD_CODES: Final[Mapping[str, tuple[str, str]]] = {
         "No public holidays are known for this country or region.",
         "Use an ISO 3166-1 code of two letters, with a region where there is one: `GB-SCT`.",
     ),
+    "unknown_half_day": (
+        "A half-day of the import file is neither `am` nor `pm`.",
+        "Use one of them, or leave the cell empty.",
+    ),
     "unknown_language": (
         "Hiatus has no such language for second names of leave types.",
         "Use one of the codes that `detail` names.",
@@ -307,6 +335,10 @@ FIELD_CODES: Final[Mapping[str, tuple[str, str]]] = {
         "The query has a parameter that this operation does not know. It is refused because a "
         "mistyped filter would return too much.",
         "Remove it, or compare its name with the documentation.",
+    ),
+    "unknown_status": (
+        "The import file has a status of leave that is not known.",
+        "Use one that `detail` names.",
     ),
     "unknown_user": (
         "No person of your organisation has the id in `user_id`.",

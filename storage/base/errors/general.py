@@ -68,7 +68,7 @@ class InvalidInput(DomainError):
             FieldError(pointer="/note", code="note_required", detail="Annual leave needs a note."),
         ],
     )
-    members = ("errors",)
+    members: ClassVar[tuple[str, ...]] = ("errors",)
     errors: tuple[FieldError, ...]
 
     def __init__(self, errors: Sequence[FieldError]) -> None:
