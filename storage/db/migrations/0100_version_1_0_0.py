@@ -457,6 +457,20 @@ CREATE TABLE allowance_adjustments (
 CREATE INDEX allowanceadjustmentrow_organisation_id_user_id_leave_year_start ON
     allowance_adjustments (organisation_id, user_id, leave_year_start);
 
+CREATE TABLE days_left (
+    organisation_id UUID NOT NULL,
+    id UUID NOT NULL,
+    user_id UUID NOT NULL,
+    allowance_id UUID NOT NULL,
+    leave_year_start DATE NOT NULL,
+    counts_from DATE NOT NULL,
+    reason TEXT NOT NULL,
+    created_at BIGINT NOT NULL,
+    PRIMARY KEY (organisation_id, id),
+    FOREIGN KEY (organisation_id, user_id) REFERENCES users (organisation_id, id)
+);
+CREATE INDEX daysleftrow_organisation_id_user_id ON days_left (organisation_id, user_id);
+
 CREATE TABLE api_keys (
     organisation_id UUID NOT NULL,
     id UUID NOT NULL,
