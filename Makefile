@@ -49,11 +49,9 @@ lint: $(DEV)  ## Check format, style, types and import contracts
 bench: $(DEV)  ## Measure
 	$(BIN)/python -m tests.bench $(ARGS)
 
-docs: $(RUNTIME)  ## Write docs/errors.md and docs/api-changelog.md
+docs: $(RUNTIME)  ## Write docs/api-changelog.md
 	$(BIN)/python -c 'from api.documentation import openapi; print(openapi.changelog_page(), end="")' \
 	  > docs/api-changelog.md
-	$(BIN)/python -c 'from api.documentation import errors_page; from api.service.app import OPERATIONS; \
-	  print(errors_page.markdown(OPERATIONS), end="")' > docs/errors.md
 
 fuzz: $(DEV)  ## Run schemathesis in full; ARGS="--engine both --examples 1000" for more
 	$(BIN)/python -m tests.fuzz $(ARGS)

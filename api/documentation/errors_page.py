@@ -1,7 +1,4 @@
-"""The errors page, as HTML for the service and as Markdown for the repository.
-
-`make docs` writes the Markdown.
-"""
+"""The errors page: each code with what it means and what to do about it."""
 
 from __future__ import annotations
 
@@ -42,17 +39,6 @@ _TITLES: Final = {
 }
 
 
-def markdown(operations: Iterable[Operation]) -> str:
-    """The page for `docs/errors.md`."""
-    parts = ["# Errors", INTRODUCTION, "This page is written by `make docs`; do not edit it."]
-    for status, codes in _by_status(operations):
-        parts.append(f"## {_heading(status)}")
-        for entries in codes:
-            parts.append(f"### {entries[0].code}")
-            parts += [_in_markdown(entry, status) for entry in entries]
-    return "\n\n".join(parts) + "\n"
-
-
 def html(operations: Iterable[Operation]) -> str:
     """The page's contents, between `<main>` and `</main>`: each code is an anchor."""
     by_status = _by_status(operations)
@@ -77,10 +63,6 @@ def _by_status(operations: Iterable[Operation]) -> _ByStatus:
 
 def _heading(status: int) -> str:
     return f"{status} {_TITLES[status]}"
-
-
-def _in_markdown(entry: Code, status: int) -> str:
-    return f"{_as_a_field(entry, status)}{entry.meaning}\n\n*What to do:* {entry.cure}"
 
 
 def _in_html(entries: Sequence[Code], status: int) -> str:

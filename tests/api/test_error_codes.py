@@ -20,7 +20,7 @@ from tests.raised_codes import (
 )
 
 ROOT = Path(__file__).parents[2]
-HOW = "Explain it in storage/base/errors/field_codes.py, then run `make docs`."
+HOW = "Explain it in storage/base/errors/field_codes.py."
 
 
 # Codes of fields that only Slack's forms and operator commands have: what makes them is shared with
@@ -115,12 +115,6 @@ def test_the_changelog_of_the_api_in_the_repository_is_up_to_date() -> None:
     written = (ROOT / "docs" / "api-changelog.md").read_text(encoding="utf-8")
 
     assert written == openapi.changelog_page(), "Run `make docs`."
-
-
-def test_the_errors_page_of_the_repository_is_up_to_date() -> None:
-    written = (ROOT / "docs" / "errors.md").read_text(encoding="utf-8")
-
-    assert written == errors_page.markdown(OPERATIONS), "Run `make docs`."
 
 
 def test_the_page_has_an_anchor_for_every_code() -> None:
