@@ -11,6 +11,7 @@ from storage.admin.data_export import PersonalData
 from storage.admin.personal_data import Erasure
 from storage.base.errors import NotFound
 from storage.base.ids import is_id
+from storage.base.texts import counted
 from storage.base.values import User, record
 from storage.db.database import Transaction
 from storage.operations import console
@@ -55,9 +56,11 @@ def people_group(env: Env, clock: Clock) -> click.Group:
             return
         click.echo("Would erase:" if dry_run else f"Erased {erased.user_id}:")
         click.echo(
-            f"{erased.leave_requests} leave requests and {erased.audit_entries} audit entries "
-            f"stay without details, {erased.webhook_events} events and {erased.slack_cards} "
-            f"messages in Slack are rewritten, {erased.removed_rows} rows are deleted."
+            f"Without details stay: {counted(erased.leave_requests, 'leave request')}, "
+            f"{counted(erased.audit_entries, 'audit entry', 'audit entries')}. "
+            f"Rewritten: {counted(erased.webhook_events, 'event')}, "
+            f"{counted(erased.slack_cards, 'message')} in Slack. "
+            f"Deleted: {counted(erased.removed_rows, 'row')}."
         )
         for place in erased.remains:
             click.echo(f"{place.where.replace('_', ' ').capitalize()}: {place.what_to_do}")
