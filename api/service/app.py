@@ -31,6 +31,7 @@ from api.routes import (
     digests,
     display_links,
     employment,
+    file_links,
     health,
     imports,
     interruptions,
@@ -41,7 +42,6 @@ from api.routes import (
     organisation,
     personal_data,
     public_holidays,
-    report_links,
     reports,
     time_credits,
     users,
@@ -89,7 +89,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
 OTHER_PATHS: Final[Mapping[str, Mapping[str, object]]] = {
     **feed_endpoint.PATHS,
     **wallchart_requests.PATHS,
-    **report_links.PATHS,
+    **file_links.PATHS,
     **health.PATHS,
     **metrics_route.PATHS,
 }
@@ -132,7 +132,7 @@ def routes(
         *health.routes(served),
         *endpoints.routes(OPERATIONS, served),
         *metrics_route.routes(served, metrics or Metrics()),
-        *report_links.routes(served),
+        *file_links.routes(served),
         *wallchart_endpoint.routes(served),
         *welcome.routes(site or Website(), settings.base_url),
         *documentation.routes(OPERATIONS, OTHER_PATHS, settings.base_url),

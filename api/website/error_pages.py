@@ -32,8 +32,8 @@ _TEXTS: Final = {
         ),
         410: (
             "This link has been used",
-            "A payroll file can be downloaded once, within a day. For a new link, open Hiatus in "
-            "Slack, then “Settings” and “Payroll file”.",
+            "A file can be downloaded once, within a day. For a new link, open Hiatus in Slack, "
+            "choose “Settings”, and ask for the file again.",
             "Go to the home page",
         ),
     },
@@ -51,9 +51,8 @@ _TEXTS: Final = {
         ),
         410: (
             "Dieser Link wurde schon benutzt",
-            "Eine Datei für die Lohnabrechnung lässt sich einmal herunterladen, innerhalb eines "
-            "Tages. Einen neuen Link bekommst du in Slack: öffne Hiatus, dann „Einstellungen“ und "
-            "„Lohnabrechnungsdatei“.",
+            "Eine Datei lässt sich einmal herunterladen, innerhalb eines Tages. Für einen neuen "
+            "Link öffne Hiatus in Slack, wähle „Einstellungen“ und fordere sie noch einmal an.",
             "Zur Startseite",
         ),
     },
@@ -71,8 +70,8 @@ _TEXTS: Final = {
         ),
         410: (
             "Este enlace ya se ha usado",
-            "El archivo para nóminas se puede descargar una vez, durante un día. Para otro enlace, "
-            "abre Hiatus en Slack y elige «Ajustes» y «Archivo para nóminas».",
+            "Un archivo se puede descargar una vez, durante un día. Para otro enlace, abre Hiatus "
+            "en Slack, elige «Ajustes» y vuelve a pedir el archivo.",
             "Ir a la página de inicio",
         ),
     },
@@ -90,8 +89,8 @@ _TEXTS: Final = {
         ),
         410: (
             "Ce lien a déjà servi",
-            "Un fichier de paie se télécharge une seule fois, dans la journée. Pour un nouveau "
-            "lien, ouvrez Hiatus dans Slack, puis « Paramètres » et « Fichier de paie ».",
+            "Un fichier se télécharge une seule fois, dans la journée. Pour un nouveau lien, "
+            "ouvrez Hiatus dans Slack, puis « Paramètres », et redemandez le fichier.",
             "Aller à la page d’accueil",
         ),
     },

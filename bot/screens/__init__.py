@@ -27,6 +27,7 @@ from bot.screens import (
     display_links,
     holidays,
     leave_types,
+    my_data,
     opening_figures,
     organisation,
     payroll,
@@ -36,7 +37,7 @@ from bot.screens import (
     webhooks,
 )
 
-OWN: Final = (calendar_feeds.SCREEN, api_keys.SCREEN)
+OWN: Final = (calendar_feeds.SCREEN, api_keys.SCREEN, my_data.SCREEN)
 # Where workspaces install the app by OAuth.
 OF_OAUTH: Final = (slack_status.SCREEN,)
 OF_ADMINS: Final = (

@@ -8,18 +8,16 @@ from __future__ import annotations
 from datetime import date, timedelta
 from typing import Final
 
-import structlog
 from slack_bolt.async_app import AsyncApp
 
-from bot.base.block_kit import Block, Message, View
+from bot.base.block_kit import View
 from bot.base.language import gettext, gettext_noop
 from bot.base.payloads import UnexpectedPayload
 from bot.blocks import fields, layout, words
 from bot.blocks.fields import Option
-from bot.client import slack_web
 from bot.interaction import modals
 from bot.interaction.interaction import Interaction
-from bot.screens import screen
+from bot.screens import file_messages, screen
 from bot.screens.forms import Form
 from bot.screens.screen import Screen
 from storage.base.values import Caller
@@ -30,10 +28,6 @@ from storage.reports.reports import Period, Run
 
 NAME: Final = "settings.payroll"
 _MONTHS: Final = 13
-# More than an organisation of 50,000 people has; a larger file is a link, which is streamed.
-_MAX_UPLOAD_BYTES: Final = 16_000_000
-
-_log = structlog.stdlib.get_logger("hiatus.slack")
 
 
 def _read(tx: Transaction, interaction: Interaction, by: Caller, _: str) -> View:
@@ -76,29 +70,18 @@ async def _send(interaction: Interaction) -> None:
     )
     content = await _content(interaction, run)
     month = words.month_of_year(first_day)
-    posted = await interaction.client.chat_postMessage(
-        channel=interaction.slack_user_id,
-        text=gettext("Here is the payroll file for {month}.", month=month),
-    )
-    if content is not None:
-        try:
-            await interaction.client.files_upload_v2(
-                channel=posted["channel"], filename=f"{run.file_name}.csv", content=content
-            )
-        except slack_web.FAILURES as failure:
-            # Most often the optional scope is missing.
-            _log.info("slack.file_not_sent", reason=slack_web.summary(failure))
-        else:
-            return
-    url = report_links.url(
-        interaction.services.base_url,
-        interaction.database.secrets,
-        period,
-        by=by,
-        now=interaction.now,
-    )
-    await interaction.client.chat_update(
-        channel=posted["channel"], ts=posted["ts"], **link_message(month, url)
+    await file_messages.send(
+        interaction,
+        content,
+        f"{run.file_name}.csv",
+        gettext("Here is the payroll file for {month}.", month=month),
+        report_links.url(
+            interaction.services.base_url,
+            interaction.database.secrets,
+            period,
+            by=by,
+            now=interaction.now,
+        ),
     )
 
 
@@ -110,20 +93,9 @@ async def _content(interaction: Interaction, run: Run[LeaveReportRow]) -> bytes 
         part = await interaction.database.read(formats.read, rest, "csv")
         parts.append(part.content)
         rest = part.next
-        if sum(map(len, parts)) > _MAX_UPLOAD_BYTES:
+        if sum(map(len, parts)) > file_messages.MAX_BYTES:
             return None
     return b"".join(parts)
-
-
-def link_message(month: str, url: str) -> Message:
-    """The message with the link."""
-    sentence = gettext(
-        "Here is the payroll file for {month}. The link works once, within a day.", month=month
-    )
-    button = layout.button(gettext("Download"), f"{NAME}.download", style="primary")
-    button["url"] = url
-    blocks: list[Block] = [layout.section(sentence), layout.actions(button)]
-    return {"text": sentence, "blocks": blocks}
 
 
 def register(app: AsyncApp) -> None:

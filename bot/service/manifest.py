@@ -29,7 +29,7 @@ SCOPES: Final[Mapping[str, str]] = {
 
 # Without these, the app does the same in another way: workspaces may refuse them.
 OPTIONAL_SCOPES: Final[Mapping[str, str]] = {
-    "files:write": "To send admins the payroll file. Without it, they get a link that works once.",
+    "files:write": "To send the payroll file and people's own data; without it, they get links.",
 }
 
 # The scopes of people who show their leave as their Slack status, each with its reason. They are

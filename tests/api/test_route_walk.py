@@ -39,6 +39,7 @@ OPEN: Final = {
     "/cal/{token}/subscribe",
     "/wallchart/{token}",
     "/payroll/{token}",
+    "/my-data/{token}",
     "/wallchart/assets/{version}/{name}",
     "/healthz",
     "/readyz",
