@@ -100,8 +100,14 @@
         ...props, getConfigs: () => ({ ...props.getConfigs(), docExpansion }),
       });
     };
+    // Resolving references takes Swagger UI two seconds, in which nothing is painted: let it paint
+    // the operations first.
+    const afterPainting = (resolve) => (path) => {
+      requestAnimationFrame(() => setTimeout(() => resolve(path)));
+    };
     return {
       fn: { opsFilter: search },
+      statePlugins: { spec: { wrapActions: { requestResolvedSubtree: afterPainting } } },
       wrapComponents: {
         InfoContainer: withGuide,
         OperationTag: openFirst,
