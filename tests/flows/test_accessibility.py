@@ -215,14 +215,14 @@ def test_the_reference_begins_with_an_operation_and_a_list_of_all(
     box = first.bounding_box()
     assert box is not None
     assert box["y"] + box["height"] < 800
-    assert page.get_by_role("link", name="").is_visible() == is_wide
+    assert page.get_by_role("link", name="Read who the key acts for").is_visible() == is_wide
     page.locator(".guide > summary").press("Enter")
     page.get_by_role("heading", name="The first five minutes").wait_for()
     assert violations(page) == []
     assert is_as_wide_as_the_screen(page)
     show_operation(page, "Webhooks", "Register a webhook")
     assert page.url.endswith("/docs#/Webhooks/webhooks.create")
-    assert page.get_by_role("link", name="").is_visible() == is_wide
+    assert page.get_by_role("link", name="Read who the key acts for").is_visible() == is_wide
     assert violations(page) == []
 
     page.reload()
