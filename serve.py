@@ -109,7 +109,12 @@ def build(
     metrics = Metrics(metrics_folder)
     api = settings.api
     rate_limits = RateLimits(api.rate_limit, api.rate_limit_storage, per_feed=api.feed_rate_limit)
-    site = Website(support_contact=api.support_contact, has_playground=bool(more_routes))
+    retention = settings.storage.retention
+    site = Website(
+        support_contact=api.support_contact,
+        has_playground=bool(more_routes),
+        retention=retention,
+    )
     slack = None
     assistants: SlackPeople | None = None
     if settings.slack is not None:
@@ -139,7 +144,8 @@ def build(
             await stack.enter_async_context(mcp.running())
             if api.scheduler_on:
                 jobs = {} if slack is None else slack.jobs
-                await stack.enter_async_context(running(database, dispatchers, clock, jobs))
+                running_jobs = running(database, dispatchers, clock, jobs, retention=retention)
+                await stack.enter_async_context(running_jobs)
             yield
             server.end_soon()
         if closes_database:
@@ -307,7 +313,7 @@ def bot_command(env: Mapping[str, str]) -> click.Command:
         try:
             health_address = None if health_port is None else (health_host, health_port)
             app_token = settings.slack.app_token
-            asyncio.run(serve_socket(slack, app_token, settings.api, database, health_address))
+            asyncio.run(serve_socket(slack, app_token, settings, database, health_address))
         except socket.CannotServe as error:
             click.echo(str(error), err=True)
             raise click.exceptions.Exit(1) from error
@@ -320,7 +326,7 @@ def bot_command(env: Mapping[str, str]) -> click.Command:
 async def serve_socket(
     slack: SlackApp,
     app_token: str,
-    settings: ApiSettings,
+    settings: Settings,
     database: Database,
     health_address: tuple[str, int] | None = None,
 ) -> None:
@@ -335,9 +341,11 @@ async def serve_socket(
                 reason = server.why_not(error, *health_address, options="--health-")
                 raise socket.CannotServe(f"No health checks: {reason}") from error
         await stack.enter_async_context(slack.running())
-        if settings.scheduler_on:
+        if settings.api.scheduler_on:
             dispatchers = [notification_dispatcher(slack)]
-            await stack.enter_async_context(running(database, dispatchers, utc_now, slack.jobs))
+            retention = settings.storage.retention
+            jobs = running(database, dispatchers, utc_now, slack.jobs, retention=retention)
+            await stack.enter_async_context(jobs)
         await socket.run(slack, app_token, stop, health=health)
 
 

@@ -222,8 +222,8 @@ def update(tx: Transaction, context: RequestContext, body: WebhookChanges) -> Sh
     """Change a webhook.
 
     `is_active` true enables a disabled webhook again: its failures are reset, and deliveries that
-    were waiting for it are sent if they are at most 30 days old. Events that happened while it was
-    disabled are only sent by `redeliver-failed`.
+    were waiting for it are sent if they are at most 30 days old, unless the operator changed that.
+    Events that happened while it was disabled are only sent by `redeliver-failed`.
     """
     webhook = webhooks.update(tx, context.id, body.sent(), by=context.caller, now=context.now)
     return _shown(tx, context, webhook)
@@ -279,7 +279,8 @@ def deliveries_page(
 ) -> Listing[LoggedDelivery]:
     """List a webhook's deliveries.
 
-    Newest first, each with its attempts. They are kept for 30 days after delivery or final failure.
+    Newest first, each with its attempts. They are kept for 30 days after delivery or final failure,
+    unless the operator changed it.
     """
     page = delivery_log.page(
         tx, context.id, query.page, by=context.caller, status=query.status, event=query.event

@@ -16,6 +16,7 @@ from storage.admin import daily_changes
 from storage.base import monitoring
 from storage.base.errors import DatabaseUnavailable
 from storage.base.monitoring import expect_job, job_run
+from storage.base.retention import Retention
 from storage.db.database import Database
 from storage.operations import pruning
 
@@ -45,6 +46,7 @@ async def running(
     clock: Clock,
     jobs: Mapping[str, Callable[[], Awaitable[None]]] = MappingProxyType({}),
     *,
+    retention: Retention = Retention(),  # noqa: B008  # frozen
     tick_seconds: float = TICK_SECONDS,
     job_seconds: float = JOB_SECONDS,
 ) -> AsyncIterator[None]:
@@ -61,7 +63,7 @@ async def running(
             dispatcher.wake()
 
     async def prune() -> None:
-        await pruning.prune(database, now=clock())
+        await pruning.prune(database, now=clock(), retention=retention)
 
     async def change_employment() -> None:
         await daily_changes.change_employment(database, now=clock())

@@ -29,6 +29,7 @@ from api.website.pages import (
     slash_route,
 )
 from storage.base.environment import is_email_contact
+from storage.base.retention import Retention
 
 _TEXTS: Final = STATIC / "website"
 _HEADER: Final = (
@@ -97,6 +98,7 @@ class Website:
     can_install: bool = False
     has_playground: bool = False
     support_contact: str = ""
+    retention: Retention = Retention()
 
 
 def routes(website: Website, base_url: str) -> list[Route]:
@@ -142,6 +144,8 @@ def _page(name: str, language: str, website: Website) -> Asset:
     words = LANGUAGES[language]
     text = (_TEXTS / f"{name}.{language}.html").read_text(encoding="utf-8")
     text = text.replace("{command}", html.escape(website.command))
+    text = text.replace("{delivery_days}", str(website.retention.delivery_days))
+    text = text.replace("{notification_days}", str(website.retention.notification_days))
     if not website.can_install:
         text = _INSTALLATION.sub("", text)
     if not website.has_playground:

@@ -29,6 +29,7 @@ _OF_KUBERNETES: Final = re.compile(
     r"HIATUS_(\w+_)?(SERVICE_(HOST|PORT)\w*=.*|PORT\w*=[a-z]+://.*|PORT_\d+_[A-Z]+_[A-Z]+=.*)"
 )
 _MAX_UNKNOWN: Final = 20
+_DAYS: Final = re.compile(r"[0-9]{1,6}")
 
 
 class SettingsError(Exception):
@@ -104,6 +105,16 @@ class Environment:
             )
             return default
         return seconds
+
+    def days(self, name: str, default: int, *, least: int, most: int) -> int:
+        text = self.text(name, str(default))
+        days = int(text) if _DAYS.fullmatch(text) else -1
+        if not least <= days <= most:
+            self.problem(
+                f"{name} must be a whole number of days from {least} to {most}, not {text!r}."
+            )
+            return default
+        return days
 
     def problem(self, sentence: str) -> None:
         """Add a problem; the sentence names the setting and contains no secret."""

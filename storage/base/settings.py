@@ -1,4 +1,4 @@
-"""Storage's settings: the database, its timeout and the secret keys."""
+"""Storage's settings: the database, its timeout, the secret keys, and how long queues are kept."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ import psycopg
 from psycopg.conninfo import conninfo_to_dict
 
 from storage.base.environment import Environment
+from storage.base.retention import MAX_DAYS, MIN_DAYS, Retention
 from storage.base.secrets import Secrets, is_secret_key, new_secret_key
 
 DEFAULT_DATABASE_URL: Final = "sqlite:///hiatus.db"
@@ -46,6 +47,7 @@ class StorageSettings:
     database_url: str = field(repr=False)
     secret_keys: tuple[str, ...] = field(repr=False)
     database_timeout: float = _DATABASE_TIMEOUT
+    retention: Retention = Retention()
 
     @classmethod
     def read(cls, environment: Environment, *, creates_key: bool = True) -> StorageSettings:
@@ -65,6 +67,7 @@ class StorageSettings:
             database_url=url,
             secret_keys=read_secret_keys(environment, url, creates_key=creates_key),
             database_timeout=read_database_timeout(environment),
+            retention=_read_retention(environment),
         )
 
     @classmethod
@@ -118,6 +121,18 @@ def _read_postgresql_url(environment: Environment, url: str) -> str:
 def read_database_timeout(environment: Environment) -> float:
     """How long a call waits for the database, in seconds."""
     return environment.seconds("HIATUS_DATABASE_TIMEOUT", _DATABASE_TIMEOUT, least=2, most=600)
+
+
+def _read_retention(environment: Environment) -> Retention:
+    usual = Retention()
+    return Retention(
+        delivery_days=environment.days(
+            "HIATUS_DELIVERY_DAYS", usual.delivery_days, least=MIN_DAYS, most=MAX_DAYS
+        ),
+        notification_days=environment.days(
+            "HIATUS_NOTIFICATION_DAYS", usual.notification_days, least=MIN_DAYS, most=MAX_DAYS
+        ),
+    )
 
 
 def _sqlite_file_problem(path: Path) -> str:

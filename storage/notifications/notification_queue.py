@@ -12,7 +12,6 @@ from typing import Final, Literal
 import orjson
 from peewee import Select, Update, fn
 
-from storage.base import retention
 from storage.base.event_values import NotificationEvent
 from storage.db import rows
 from storage.db.compiled import (
@@ -279,9 +278,9 @@ def retry_delay_seconds(attempts: int, outcome: Outcome) -> int:
     return wait_after(attempts, RETRY_AFTER_SECONDS)
 
 
-def prune(tx: Transaction, *, now: datetime, limit: int) -> int:
-    """Delete up to ``limit`` notifications that ended long ago; their number."""
-    return tx.delete_before(NotificationRow, "settled_at", now - retention.NOTIFICATIONS, limit)
+def prune(tx: Transaction, *, days: int, now: datetime, limit: int) -> int:
+    """Delete up to ``limit`` notifications that ended more than ``days`` ago; their number."""
+    return tx.delete_before(NotificationRow, "settled_at", now - timedelta(days=days), limit)
 
 
 def _change(notification: Notification, outcome: Outcome, now: datetime) -> dict[str, object]:

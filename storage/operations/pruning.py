@@ -1,18 +1,20 @@
 """Deletes rows that are no longer needed, in batches, so that other writers wait briefly.
 
-``storage.base.retention`` has how long each kind is kept. Organisations may also choose how long
-texts of leave are kept.
+``storage.base.retention`` has how long each kind is kept; operators choose two of the times.
+Organisations may also choose how long texts of leave are kept.
 """
 
 from __future__ import annotations
 
 from datetime import datetime
+from functools import partial
 from typing import Final
 
 import structlog
 
 from storage.admin import leave_retention
 from storage.base.errors import DatabaseUnavailable
+from storage.base.retention import Retention
 from storage.db.database import Database, Transaction
 from storage.keys import idempotency
 from storage.notifications import notification_queue
@@ -25,14 +27,20 @@ BATCH: Final = 1_000
 _log = structlog.stdlib.get_logger("hiatus.database")
 
 
-async def prune(database: Database, *, now: datetime, batch: int = BATCH) -> None:
+async def prune(
+    database: Database,
+    *,
+    now: datetime,
+    batch: int = BATCH,
+    retention: Retention = Retention(),  # noqa: B008  # frozen
+) -> None:
     """Delete expired rows of each kind. Raises DatabaseUnavailable."""
     for name, delete in (
-        ("notifications", notification_queue.prune),
+        ("notifications", partial(notification_queue.prune, days=retention.notification_days)),
         ("idempotency_keys", idempotency.prune),
         ("slack_events", slack_events.prune),
         ("slack_states", oauth_states.prune),
-        ("deliveries", _prune_deliveries),
+        ("deliveries", partial(_prune_deliveries, days=retention.delivery_days)),
     ):
         try:
             while await database.write(delete, now=now, limit=batch) == batch:
@@ -55,6 +63,6 @@ async def _remove_old_texts(database: Database, *, now: datetime) -> None:
             _log.exception("pruning.failed", kind="texts", organisation_id=organisation_id)
 
 
-def _prune_deliveries(tx: Transaction, *, now: datetime, limit: int) -> int:
-    pruned = delivery_log.prune(tx, now=now, limit=limit)
+def _prune_deliveries(tx: Transaction, *, days: int, now: datetime, limit: int) -> int:
+    pruned = delivery_log.prune(tx, days=days, now=now, limit=limit)
     return max(pruned.expired, pruned.deliveries, pruned.events)

@@ -1,4 +1,4 @@
-"""The log of a webhook's deliveries and their attempts, kept for 30 days.
+"""The log of a webhook's deliveries and their attempts, kept for as long as operators choose.
 
 Admins read it, send deliveries again, and send pings.
 """
@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 
 from peewee import SQL, Delete, Select, Tuple, Update, fn
 
-from storage.base import ids, retention
+from storage.base import ids
 from storage.base.errors import Conflict, NotFound, Sentence
 from storage.base.event_values import (
     EVENT_TYPES,
@@ -228,12 +228,12 @@ class Pruned:
     events: int
 
 
-def prune(tx: Transaction, *, now: datetime, limit: int = 500) -> Pruned:
-    """Delete a batch of deliveries that ended 30 days ago, and one of events without deliveries.
+def prune(tx: Transaction, *, days: int, now: datetime, limit: int = 500) -> Pruned:
+    """Delete a batch of deliveries that ended ``days`` ago, and one of events without deliveries.
 
     Deliveries that were paused for a disabled endpoint for as long are given up first.
     """
-    before = now - retention.DELIVERIES
+    before = now - timedelta(days=days)
     expired = tx.all(_paused, before=before, limit=limit)
     if expired:
         tx.change(_expire, keys=json_of_keys(expired), before=before, now=now)

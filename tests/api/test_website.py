@@ -210,14 +210,18 @@ def test_programs_get_the_addresses_as_json(client: Client, accept: str, content
 def test_the_periods_on_the_privacy_page_are_those_of_the_code(
     client: Client, language: str
 ) -> None:
-    page = client.get("/privacy", headers={"Accept-Language": language})
+    set_by_operator = client_of(
+        Website(retention=retention.Retention(delivery_days=90, notification_days=7))
+    )
+    sites = (client, set_by_operator)
+    pages = [site.get("/privacy", headers={"Accept-Language": language}) for site in sites]
+    set_by_operator.close()
 
-    periods = re.findall(r"<dd>\s*(\d+)\s", page.text)
-    assert [int(number) for number in periods] == [
-        absences.CANCELLED_SHOWN_DAYS,
-        retention.DELIVERIES.days,
-        retention.NOTIFICATIONS.days,
-        retention.STORED_RESPONSES // timedelta(hours=1),
+    periods = [re.findall(r"<dd>\s*(\d+)\s", page.text) for page in pages]
+    others = (absences.CANCELLED_SHOWN_DAYS, retention.STORED_RESPONSES // timedelta(hours=1))
+    assert [[int(number) for number in numbers] for numbers in periods] == [
+        [others[0], 30, 30, others[1]],
+        [others[0], 90, 7, others[1]],
     ]
     assert timedelta(days=1) == retention.SLACK_EVENTS
 

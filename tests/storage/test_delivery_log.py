@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from datetime import date, timedelta
 from typing import Any
@@ -9,10 +10,12 @@ from typing import Any
 import pytest
 
 from storage.base.event_values import LoggedDelivery, Webhook, WebhookHealth
+from storage.base.retention import Retention
 from storage.db.compiled import compiled
 from storage.db.database import Database, Transaction
 from storage.db.pages import PageOf
 from storage.db.tables import DeliveryAttemptRow, DeliveryRow, EventRow
+from storage.operations import pruning
 from storage.webhooks import deliveries, delivery_log, delivery_queue, endpoint_health, webhooks
 from storage.webhooks.deliveries import Outcome
 from storage.webhooks.delivery_log import Pruned, Redelivered, WebhookDisabled
@@ -286,9 +289,9 @@ def test_a_delivery_and_its_event_are_pruned_a_month_after_it_ended(
     acme, webhook = listening(database, requests=3)
     attempt_due(database, DELIVERED, limit=2)
 
-    early = database.write_now(delivery_log.prune, now=NOW + timedelta(days=29))
-    late = database.write_now(delivery_log.prune, now=NOW + A_MONTH, limit=1)
-    rest = database.write_now(delivery_log.prune, now=NOW + A_MONTH)
+    early = database.write_now(delivery_log.prune, days=30, now=NOW + timedelta(days=29))
+    late = database.write_now(delivery_log.prune, days=30, now=NOW + A_MONTH, limit=1)
+    rest = database.write_now(delivery_log.prune, days=30, now=NOW + A_MONTH)
 
     assert early == Pruned(expired=0, deliveries=0, events=0)
     assert (late, rest) == (
@@ -300,17 +303,33 @@ def test_a_delivery_and_its_event_are_pruned_a_month_after_it_ended(
     assert [delivery.status for delivery in logged(database, acme, webhook)] == ["pending"]
 
 
+def test_deliveries_are_pruned_earlier_where_the_operator_chose_so(database: Database) -> None:
+    listening(database)
+    attempt_due(database, DELIVERED)
+    a_week = Retention(delivery_days=7)
+
+    asyncio.run(pruning.prune(database, now=NOW + timedelta(days=6), retention=a_week))
+    early = row_counts(database)
+    later = NOW + timedelta(days=8)
+    asyncio.run(pruning.prune(database, now=later))
+    by_default = row_counts(database)
+    asyncio.run(pruning.prune(database, now=later, retention=a_week))
+
+    assert early == by_default == [1, 1, 1]
+    assert row_counts(database) == [0, 0, 0]
+
+
 def test_a_delivery_that_was_paused_for_a_month_fails(database: Database) -> None:
     acme, webhook = listening(database)
     off = {"is_active": False}
     acme.write(webhooks.update, webhook.id, off)
 
-    pruned = database.write_now(delivery_log.prune, now=NOW + A_MONTH)
+    pruned = database.write_now(delivery_log.prune, days=30, now=NOW + A_MONTH)
 
     assert pruned == Pruned(expired=1, deliveries=0, events=0)
     (delivery,) = logged(database, acme, webhook)
     assert (delivery.status, delivery.settled_at) == ("failed", NOW + A_MONTH)
-    assert database.write_now(delivery_log.prune, now=NOW + 2 * A_MONTH) == Pruned(
+    assert database.write_now(delivery_log.prune, days=30, now=NOW + 2 * A_MONTH) == Pruned(
         expired=0, deliveries=1, events=1
     )
 
@@ -327,7 +346,7 @@ def test_a_paused_delivery_that_is_claimed_concurrently_does_not_fail(database: 
     overlapping(
         database,
         enable_and_claim,
-        lambda: database.write_now(delivery_log.prune, now=NOW + A_MONTH),
+        lambda: database.write_now(delivery_log.prune, days=30, now=NOW + A_MONTH),
     )
 
     assert [delivery.status for delivery in logged(database, acme, webhook)] == ["pending"]

@@ -242,6 +242,10 @@ def test_no_deletion_runs_on_the_event_loop() -> None:
             self.use_cases.append(getattr(use_case, "func", use_case))
             return 0
 
+        async def read(self, use_case: Any, **_: Any) -> Any:
+            self.use_cases.append(use_case)
+            return []
+
     recorder: Any = Recorder()
 
     asyncio.run(pruning.prune(recorder, now=NOW))
@@ -253,6 +257,7 @@ def test_no_deletion_runs_on_the_event_loop() -> None:
         "storage.workspaces.slack_events",
         "storage.workspaces.oauth_states",
         "storage.operations.pruning",
+        "storage.admin.leave_retention",
     ]
 
 

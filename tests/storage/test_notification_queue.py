@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from collections.abc import Sequence
 from contextlib import closing
@@ -9,8 +10,8 @@ from datetime import date, datetime, timedelta
 
 import pytest
 
-from storage.base import retention
 from storage.base.leave_values import LeaveRequest
+from storage.base.retention import Retention
 from storage.base.secrets import Secrets
 from storage.base.values import User
 from storage.db.database import Database, Transaction
@@ -20,6 +21,7 @@ from storage.leave.drafts import Draft
 from storage.notifications import notification_queue, slack_messages
 from storage.notifications.notification_queue import Notification, Outcome, SentCard
 from storage.notifications.slack_messages import PostedMessage
+from storage.operations import pruning
 from storage.workspaces import slack_workspaces
 from tests.builders import NOW, Acme, a_person, an_organisation, caller_for, type_id
 from tests.refusals import in_threads
@@ -242,11 +244,24 @@ def test_only_notifications_that_ended_are_pruned(setting: Setting) -> None:
     setting.record_results(setting.claim(limit=1), Outcome(verdict="delivered"))
 
     def pruned(now: datetime) -> int:
-        return setting.database.write_now(notification_queue.prune, now=now, limit=10)
+        return setting.database.write_now(notification_queue.prune, days=30, now=now, limit=10)
 
-    later = NOW + retention.NOTIFICATIONS
+    later = NOW + timedelta(days=30)
     assert [pruned(later), pruned(later + timedelta(seconds=1))] == [0, 1]
     assert pruned(later + timedelta(days=99)) == 0
+
+
+def test_notifications_are_pruned_earlier_where_the_operator_chose_so(setting: Setting) -> None:
+    setting.submit()
+    setting.record_results(setting.claim(limit=1), Outcome(verdict="delivered"))
+    later = NOW + timedelta(days=8)
+
+    def left_after(kept: Retention) -> int:
+        asyncio.run(pruning.prune(setting.database, now=later, retention=kept))
+        return setting.database.dry_run_now(notification_queue.prune, days=7, now=later, limit=10)
+
+    assert left_after(Retention()) == 1
+    assert left_after(Retention(notification_days=7)) == 0
 
 
 def test_an_organisation_without_a_workspace_gets_no_notifications(database: Database) -> None:

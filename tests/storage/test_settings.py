@@ -16,6 +16,7 @@ import serve
 from api.base.settings import ApiSettings, public_url
 from bot.base.settings import SlackSettings
 from storage.base.environment import Environment, SettingsError, unknown_settings
+from storage.base.retention import Retention
 from storage.base.secrets import new_secret_key
 from storage.base.settings import StorageSettings
 
@@ -489,6 +490,26 @@ def test_the_database_timeout_is_ten_seconds_by_default() -> None:
     assert StorageSettings.from_env(env).database_timeout == 10
     assert (
         StorageSettings.from_env(env | {"HIATUS_DATABASE_TIMEOUT": "2.5"}).database_timeout == 2.5
+    )
+
+
+def test_queues_are_kept_for_thirty_days_unless_an_operator_chooses() -> None:
+    env = {"DATABASE_URL": "postgresql://db/hiatus", "HIATUS_SECRET_KEYS": KEY}
+    days = {"HIATUS_DELIVERY_DAYS": "365", "HIATUS_NOTIFICATION_DAYS": "7"}
+
+    usual, chosen = (StorageSettings.from_env(each).retention for each in (env, env | days))
+
+    assert usual == Retention(delivery_days=30, notification_days=30)
+    assert chosen == Retention(delivery_days=365, notification_days=7)
+
+
+@pytest.mark.parametrize("text", ["0", "6", "-7", "366", "7.5", "month", "٣٠"])
+@pytest.mark.parametrize("name", ["HIATUS_DELIVERY_DAYS", "HIATUS_NOTIFICATION_DAYS"])
+def test_days_to_keep_out_of_bounds_are_named(name: str, text: str) -> None:
+    env = {"DATABASE_URL": "postgresql://db/hiatus", "HIATUS_SECRET_KEYS": KEY, name: text}
+
+    assert problems_of(StorageSettings.from_env, env) == (
+        f"{name} must be a whole number of days from 7 to 365, not {text!r}.",
     )
 
 

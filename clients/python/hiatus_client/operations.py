@@ -2179,8 +2179,9 @@ class WebhooksGroup(Group):
         """Change a webhook.
 
         `is_active` true enables a disabled webhook again: its failures are reset, and
-        deliveries that were waiting for it are sent if they are at most 30 days old. Events
-        that happened while it was disabled are only sent by `redeliver-failed`.
+        deliveries that were waiting for it are sent if they are at most 30 days old, unless the
+        operator changed that. Events that happened while it was disabled are only sent by
+        `redeliver-failed`.
 
         Needs the scope `webhooks:write`; role: admin or owner.
         """
@@ -2261,7 +2262,7 @@ class WebhooksGroup(Group):
         """List a webhook's deliveries.
 
         Newest first, each with its attempts. They are kept for 30 days after delivery or final
-        failure.
+        failure, unless the operator changed it.
 
         Needs the scope `webhooks:read`; role: admin or owner.
         """
