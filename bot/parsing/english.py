@@ -61,7 +61,8 @@ QUESTIONS: Final[tuple[tuple[QuestionName, str], ...]] = (
     (
         "holidays",
         r"(?:(?:what|which|any|when are|show(?: me)?|list) )?(?:(?:the|our|my) )?"
-        r"(?:public|bank) holidays(?: (?:are there|do we have|are left|coming up))?{when}",
+        r"(?:public|bank) holidays(?: (?:are there|do we have|are left|coming up))?"
+        r"(?: this year)?{when}",
     ),
     (
         "holiday",
@@ -89,9 +90,9 @@ QUESTIONS: Final[tuple[tuple[QuestionName, str], ...]] = (
         rf" my {_LEAVE}",
     ),
     ("approvers", r"who(?:'s| is| are) my approvers?"),
-    ("change", rf"{_MAY}{_CHANGE} (?:my|our|the) {_LEAVE}{{when}}"),
+    ("change", rf"{_MAY}{_CHANGE} (?:(?:my|our|the) )?{_LEAVE}{{when}}"),
     ("change", rf"{_MAY}{_CHANGE} my {{before}}{_LEAVE}{{when}}"),
-    ("cancel", rf"{_MAY}{_CANCEL} (?:my|our|the) {_LEAVE}{{when}}"),
+    ("cancel", rf"{_MAY}{_CANCEL} (?:(?:my|our|the) )?{_LEAVE}{{when}}"),
     ("cancel", rf"{_MAY}{_CANCEL} my {{before}}{_LEAVE}{{when}}"),
     ("cancel", r"cancel(?= .){when}"),
     (
@@ -219,7 +220,7 @@ def english() -> Words:
         },
         courtesies=(
             *("hi there", "hello there", "(?:is there )?any chance", "i (?:could|may|can)"),
-            *("i (?:won't|will not) be (?:in|here|there|around|available|working)", "gonna"),
+            *("(?:i )?(?:won't|will not) be (?:in|here|there|around|available|working)", "gonna"),
             "(?:i )?(?:won't|will not|can't|cannot|can not) (?:come|make it)(?: in)?(?: to "
             "(?:work|the office))?",
             "(?:i'm |i am )?not coming(?: in)?(?: to (?:work|the office))?",

@@ -163,6 +163,7 @@ def french() -> Words:
             ),
             *("journée complète", "veuillez", "noter?", "mettez-moi", "merci de noter"),
             *("hors du bureau", "en mon absence", "(?:une|ma) demande de"),
+            "(?:je )?(?:reste|resterai) (?:chez moi|[àa] la maison|au lit)",
         ),
         rewrites={
             # "l'après-midi d'aujourd'hui", "j'étais"; "jour de l'an" is a name.
@@ -205,7 +206,7 @@ def french() -> Words:
             "|mon|ma) )?\\w+"
             "| (?:m.dical|m.decin|dentiste))?|dentiste|m.decin|d.m.nagement"
             "|mariage)",
-            "(?:mon|ma) (?:enfant|fils|fille) est malade",
+            "(?:(?:mon|ma|mes) )?(?:enfants?|fils|fille|bébé)(?: est| sont)? malades?",
         ),
         past=frozenset(("étais", "était", "été")),
         ahead=(

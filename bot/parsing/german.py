@@ -45,7 +45,8 @@ QUESTIONS: Final[tuple[tuple[QuestionName, str], ...]] = (
     (
         "holidays",
         r"(?:(?:welche|gibt es|zeige?(?: mir)?|wann sind) )?(?:die )?(?:gesetzlichen? )?feiertage"
-        r"(?: (?:gibt es|haben wir|sind|kommen noch|stehen an))?{when}",
+        r"(?: (?:gibt es|haben wir|sind|kommen noch|stehen an))?"
+        r"(?: (?:in )?diese[sm] jahr(?: noch)?)?{when}",
     ),
     ("holiday", r"(?:ist|war|wäre) {before}(?:ein |gesetzlicher )*feiertag{when}"),
     ("holiday", r"haben wir {before}frei{when}"),
@@ -69,9 +70,9 @@ QUESTIONS: Final[tuple[tuple[QuestionName, str], ...]] = (
         r"(?: (?:frei|genehmigen))?",
     ),
     ("approvers", r"wer genehmigt (?:das |es )?(?:für mich|bei mir)"),
-    ("change", rf"{_DARF}(?:mein\w*|den|die) {_URLAUB}{{when}} {_VERSCHIEBEN}"),
+    ("change", rf"{_DARF}(?:(?:mein\w*|den|die) )?{_URLAUB}{{when}} {_VERSCHIEBEN}"),
     ("change", rf"{_DARF}{_VERSCHIEBEN} (?:ich )?(?:mein\w*|den|die) {_URLAUB}{{when}}"),
-    ("cancel", rf"{_DARF}(?:mein\w*|den|die) {_URLAUB}{{when}} {_STORNIEREN}"),
+    ("cancel", rf"{_DARF}(?:(?:mein\w*|den|die) )?{_URLAUB}{{when}} {_STORNIEREN}"),
     ("cancel", rf"{_DARF}{_STORNIEREN} (?:ich )?(?:mein\w*|den|die) {_URLAUB}{{when}}(?: ab)?"),
     ("cancel", r"storniere(?= .){when}"),
     (
@@ -269,6 +270,7 @@ def german() -> Words:
             r"bis((?: \S+){1,5}?)(?: um)? mittags?": r"bis\1 vormittag",
             r"(?:ich )?gehe?((?: \S+){0,4}?)(?: (?:ab|um|gegen))? mittags?"
             r"(?: (?:heim|nach hause))?": r"\1 nachmittag",
+            r"(?:ich )?(?:komme?|bin|da) erst (?:ab |um |gegen )?mittags?(?: da)?": "vormittag",
             r"ab mittags?": "nachmittag",
             r"bis mittags?": "vormittag",
         },
@@ -304,11 +306,11 @@ def german() -> Words:
             "|arbeitsamt|termin(?: (?:beim|bei der|bei|im) \\w+)?|umzug|hochzeit|handwerker"
             "(?:termin)?"
             "|behörden(?:gang|termin)|\\w*prüfung)",
-            "(?:mein|unser)e? (?:kind|kleiner?|sohn|tochter)(?: ist)? krank",
+            "(?:(?:mein|unser)e? )?(?:kind|kleiner?|sohn|tochter)(?: ist)? krank",
         ),
         past=frozenset(("war", "waren", "gewesen", "hatte")),
         ahead=(
-            r"komme?\b.*\bnicht",
+            r"(?:bin|komme?)\b.*\bnicht",
             r"kann\b.*\bnicht",
             "werde",
             "brauche",

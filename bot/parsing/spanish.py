@@ -104,7 +104,15 @@ def spanish() -> Words:
         ),
         also=("y", "e"),
         reasons=(
-            *("porque", "ya que", "por", "para", "debido a", "a causa de", "con motivo de"),
+            *(
+                "porque",
+                "ya que",
+                "por(?! favor)",
+                "para",
+                "debido a",
+                "a causa de",
+                "con motivo de",
+            ),
             *("tengo", "por culpa de", "puesto que"),
         ),
         moving=frozenset(
@@ -183,7 +191,9 @@ def spanish() -> Words:
             r"(primero|uno) de(?= (?:enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre"
             r"|octubre|noviembre|diciembre))": "1 de",
             r"(?<!\d )mar\.?(?= \d{1,2}(?!\d))": "martes",
-            rf"({_WEEKDAY}) (y|-|al?|e) ({_WEEKDAY}) {_NEXT}": r"próximo \1 \2 próximo \3",
+            rf"({_WEEKDAY}) (y|-|al?|e) ({_WEEKDAY}) {_NEXT}(?! semana)": (
+                r"próximo \1 \2 próximo \3"
+            ),
             rf"(?:(?:este|el) )?({_WEEKDAY}) {_NEXT}(?! semana)": r"próximo \1",
             rf"({_WEEKDAY}) pasado(?! ma[ñn]ana)": r"pasado \1",
             rf"(?:(?:de|en|durante) )?(?:toda )?(?:la )?semana {_NEXT}": "próxima semana",
@@ -236,7 +246,7 @@ def spanish() -> Words:
             "(?:tengo )?(?:una? |el |la )?(?:cita(?: (?:con|en) (?:el|la) \\w+| m.dica)?"
             "|m.dico"
             "|dentista|mudanza|boda)",
-            "mi (?:hij[oa]|niñ[oa]|peque) está (?:enferm[oa]|mal[oa]?)",
+            "(?:mi )?(?:hij[oa]|niñ[oa]|peque)(?: está)? (?:enferm[oa]|mal[oa]?)",
         ),
         past=frozenset(("estaba", "estuve", "estado")),
         ahead=(

@@ -366,15 +366,19 @@ def _without_errand(
 
 
 @lru_cache
-def _errands(language: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """At the start, and as a sentence or clause at the end."""
+def _errands(language: str) -> Sequence[re.Pattern[str]]:
+    """At the start, as a clause at the end, and between words: "tomorrow dentist, 9 am"."""
     words = words_of(language)
     errands, courtesies = any_of(words.errands), any_of(words.courtesies)
     return (
         re.compile(
             rf"\A(?:(?:{courtesies})[\s,.!]+)*+(?P<errand>{errands})(?=[\s,;:.])", re.IGNORECASE
         ),
-        re.compile(rf"[,;.!]\s+(?P<errand>{errands})[\s.!]*\Z", re.IGNORECASE),
+        re.compile(
+            rf"(?:[,;.!]\s+|\s(?:for|pour|para|por|wegen)\s+)(?P<errand>{errands})[\s.!]*\Z",
+            re.IGNORECASE,
+        ),
+        re.compile(rf"(?<=\s)(?P<errand>{errands})(?=[\s,;.!]|\Z)", re.IGNORECASE),
     )
 
 

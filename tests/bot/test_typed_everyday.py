@@ -34,9 +34,13 @@ def typed(text: str, language: str) -> ParsedLeave:
         ("cita con el dentista mañana por la tarde", "es", "cita con el dentista"),
         ("un rdv médical lundi matin", "fr", "un rdv médical"),
         ("friday off please, house move", "en", "house move"),
+        ("friday afternoon off for the vet", "en", "the vet"),
+        ("am freitag Handwerker nachmittags", "de", "Handwerker"),
+        ("le vendredi matin pour un déménagement", "fr", "un déménagement"),
+        ("el viernes tengo dentista por la tarde", "es", "tengo dentista"),
     ],
 )
-def test_an_errand_at_the_beginning_is_the_reason(text: str, language: str, note: str) -> None:
+def test_an_errand_is_the_reason(text: str, language: str, note: str) -> None:
     leave = typed(text, language)
 
     assert (leave.note, leave.problems) == (note, ())
@@ -231,3 +235,32 @@ def test_work_that_lies_ahead_is_asked(text: str, language: str) -> None:
     work = typed_work.parse(text, context)
 
     assert (work.worked_on, [problem.kind for problem in work.problems]) == (None, ["which_day"])
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "dates"),
+    [
+        ("I've got a tummy bug, won't be in today", "en", ("2026-11-23", "2026-11-23")),
+        ("am donnerstag bin ich nicht da, tochter krank", "de", ("2026-11-26", "2026-11-26")),
+        ("j'ai de la fièvre, je reste au lit aujourd'hui", "fr", ("2026-11-23", "2026-11-23")),
+    ],
+)
+def test_who_will_not_be_there_is_sick_on_those_days(
+    text: str, language: str, dates: tuple[str, str]
+) -> None:
+    leave = typed(text, language)
+
+    assert (leave.leave_type_id, leave.problems, dates_of(leave)) == ("sick", (), dates)
+
+
+def test_please_is_no_reason() -> None:
+    leave = typed("del 7 al 9 de diciembre, por favor", "es")
+
+    assert (leave.note, leave.problems) == (None, ())
+
+
+def test_who_comes_at_noon_is_off_in_the_morning() -> None:
+    leave = typed("übermorgen Augenarzt, komme erst gegen Mittag", "de")
+
+    assert (leave.note, leave.problems) == ("Augenarzt", ())
+    assert (dates_of(leave), leave.end_half_day) == (("2026-11-25", "2026-11-25"), "am")
