@@ -6,6 +6,7 @@ many people there are. Later batches see what has changed meanwhile.
 
 from __future__ import annotations
 
+from calendar import monthrange
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
@@ -146,7 +147,7 @@ def period(
 
 def month_end(day: date) -> date:
     """The last day of its month."""
-    return (day.replace(day=1) + timedelta(days=31)).replace(day=1) - timedelta(days=1)
+    return day.replace(day=monthrange(day.year, day.month)[1])
 
 
 def today(tx: Transaction, *, by: Caller, now: datetime) -> date:

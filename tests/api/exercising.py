@@ -236,13 +236,21 @@ def call(
 ) -> httpx.Response:
     """The valid call; ``path``, ``json`` and ``params`` override its parts."""
     headers = {"X-Request-Id": REQUEST_ID}
-    body = {"json": body_of(operation, there)} if operation.body is not None else {}
-    if operation.form is not None:
-        body = {"files": {"file": ("people.csv", PEOPLE)}}
     path = more.pop("path", None) or path_of(operation, there)
     return client.request(
-        operation.method, path, key=key or there.key, headers=headers, **body | more
+        operation.method,
+        path,
+        key=key or there.key,
+        headers=headers,
+        **content_of(operation, there) | more,
     )
+
+
+def content_of(operation: Operation, there: Things) -> dict[str, Any]:
+    """A valid body or form, as httpx takes it."""
+    if operation.form is not None:
+        return {"files": {"file": ("people.csv", PEOPLE)}}
+    return {"json": body_of(operation, there)} if operation.body is not None else {}
 
 
 def schema_fields(schema: Mapping[str, Any], defs: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:

@@ -14,7 +14,7 @@ from api.http.operations import Operation
 from api.service.app import OPERATIONS
 from storage.db.database import Database
 from tests.api.conftest import Client
-from tests.api.exercising import Things, body_of, call, path_of, things
+from tests.api.exercising import Things, body_of, call, content_of, path_of, things
 from tests.documented import resolved
 
 pytestmark = [pytest.mark.both_engines, pytest.mark.shared_database]
@@ -131,7 +131,7 @@ def test_a_conditional_change_needs_the_current_tag(
     before = client.get(path, there.key)
 
     def change(tag: str) -> Any:
-        body = {"json": body_of(operation, there)} if operation.body is not None else {}
+        body = content_of(operation, there)
         headers = {"If-Match": tag}
         return client.request(operation.method, path, key=there.key, headers=headers, **body)
 
@@ -193,7 +193,7 @@ def test_every_post_is_carried_out_once_for_its_idempotency_key(
         if operation.method != "POST":
             continue
         key = {"Idempotency-Key": operation.operation_id, "X-Request-Id": "the-same"}
-        body = {"json": body_of(operation, there)} if operation.body is not None else {}
+        body = content_of(operation, there)
         path = path_of(operation, there)
 
         first = client.post(path, there.key, headers=key, **body)

@@ -62,6 +62,7 @@ def message(number: int, text: str, **changes: Any) -> dict[str, Any]:
         "reply_broadcast": False,
         "replied_to": None,
         "replies": [],
+        "files": [],
     } | changes
 
 

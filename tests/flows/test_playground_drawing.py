@@ -86,8 +86,9 @@ def heads(page: Page, messages: list[dict[str, object]]) -> list[bool]:
 
 def test_messages_in_a_row_have_one_head(page: Page) -> None:
     noon = 1_780_315_200
+    empty: dict[str, list[object]] = {"blocks": [], "replies": [], "files": []}
     messages = [
-        {"ts": f"{noon + seconds}.000100", "text": "words", "blocks": [], "replies": [], **more}
+        {"ts": f"{noon + seconds}.000100", "text": "words", **empty, **more}
         for seconds, more in (
             (0, {}),
             (60, {}),

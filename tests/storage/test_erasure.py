@@ -38,6 +38,7 @@ from storage.keys import idempotency
 from storage.keys.idempotency import Claim, IdempotencyAnswerErased, StoredResponse
 from storage.leave import adjustments, decisions, leave_requests, suggestions, time_credits
 from storage.leave.drafts import Draft
+from storage.outbox import organisation_config
 from storage.people import people_rows
 from storage.webhooks import delivery_log
 from storage.workspaces import slack_installations, slack_workspaces
@@ -264,10 +265,12 @@ def add_what_others_write(tx: Transaction, acme: Acme, user: User) -> None:
     """A row of each kind that erasure deletes, as the bot and the dispatchers write them, and what
     else repeats the person."""
     ids = personal_data.ids_of(tx, acme.id, user)
+    allowance_id = organisation_config.of_organisation(tx, acme.id).default_allowance_id
     for section in SECTIONS.values():
         if section.left is None:
             columns = {
                 "user_id": user.id,
+                "allowance_id": allowance_id,
                 "leave_request_id": ids["leave"][0],
                 "time_credit_id": ids["credits"][0],
             }
