@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
+from typing import Final
 
 import structlog
 
@@ -14,12 +15,19 @@ from storage.notifications import expiry_notices
 _log = structlog.stdlib.get_logger("hiatus.slack")
 
 
+# Balances of many people take seconds, in which everyone else waits: a run reads those of so many,
+# and the next one, half a minute later, goes on. An organisation of 2,000 takes twenty minutes.
+PEOPLE_A_RUN: Final = 50
+
+
 class ExpiryNotices:
     """Call ``run`` regularly; what was missed while no process ran is told later."""
 
     def __init__(self, database: Database, clock: Callable[[], datetime]) -> None:
         self._database = database
         self._clock = clock
+        # After whom the check of an organisation goes on; None: from the beginning.
+        self._begun: dict[str, str | None] = {}
 
     async def run(self) -> None:
         """Queue the notices that are due. Raises DatabaseUnavailable.
@@ -27,32 +35,45 @@ class ExpiryNotices:
         Another failure in one organisation is logged and retried later, and stops no other one.
         """
         now = self._clock()
-        for organisation_id in await self._database.read(expiry_notices.due_organisations, now=now):
+        due = await self._database.read(expiry_notices.due_organisations, now=now)
+        people = PEOPLE_A_RUN
+        for organisation_id in dict.fromkeys([*self._begun, *due]):
+            if people <= 0:
+                return
             try:
-                await self._tell_in(organisation_id)
+                people -= await self._tell_in(organisation_id, people)
             except DatabaseUnavailable:
                 raise
             except Exception:  # noqa: BLE001  # an error in one organisation's data
                 _log.exception("slack.expiry_notices_failed", organisation_id=organisation_id)
+                self._begun.pop(organisation_id, None)
                 await self._database.write(
                     expiry_notices.back_off, organisation_id, now=self._clock()
                 )
 
-    async def _tell_in(self, organisation_id: str) -> None:
-        """People are checked in batches: most are due no notice, and reading locks no one."""
+    async def _tell_in(self, organisation_id: str, people: int) -> int:
+        """Check about so many people; how many it were.
+
+        Most are due no notice, and reading locks no one.
+        """
         now = self._clock()
-        if not await self._database.write(expiry_notices.claim, organisation_id, now=now):
-            return
-        after_id: str | None = None
-        while True:
+        if organisation_id not in self._begun:
+            if not await self._database.write(expiry_notices.claim, organisation_id, now=now):
+                return 0
+            self._begun[organisation_id] = None
+        checked = 0
+        while checked < people:
             batch = await self._database.read(
-                expiry_notices.due_people, organisation_id, after_id, now=now
+                expiry_notices.due_people, organisation_id, self._begun[organisation_id], now=now
             )
             if batch.notices:
                 await self._database.write(
                     expiry_notices.tell, organisation_id, batch.notices, now=now
                 )
-            after_id = batch.after_id
-            if after_id is None:
+            checked += batch.people
+            self._begun[organisation_id] = batch.after_id
+            if batch.after_id is None:
+                await self._database.write(expiry_notices.finish, organisation_id, now=now)
+                del self._begun[organisation_id]
                 break
-        await self._database.write(expiry_notices.finish, organisation_id, now=now)
+        return checked

@@ -38,7 +38,7 @@ MAX_ORGANISATIONS: Final = 1_000
 # People whose balances are read at once.
 BATCH_SIZE: Final = 25
 # Longer than the check of a large organisation takes; then another process begins it again.
-LEASE: Final = timedelta(minutes=10)
+LEASE: Final = timedelta(hours=4)
 # The wait after an error in an organisation's data.
 BACK_OFF: Final = timedelta(minutes=15)
 # A day off may be followed by holidays; then a notice no longer waits for a working day.
@@ -129,9 +129,13 @@ class DueNotice:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DuePeople:
-    """The notices of a batch by person. ``after_id`` is where the next begins; None: nowhere."""
+    """The notices of a batch of ``people`` by person.
+
+    ``after_id`` is where the next batch begins; None: nowhere.
+    """
 
     notices: Mapping[str, DueNotice]
+    people: int
     after_id: str | None
 
 
@@ -146,6 +150,7 @@ def due_people(
     users = [rows.user(row) for row in found]
     return DuePeople(
         notices=_due(tx, config, users, now),
+        people=len(users),
         after_id=users[-1].id if len(users) == BATCH_SIZE else None,
     )
 
