@@ -100,8 +100,8 @@ def test_a_check_that_was_killed_in_between_is_made_again(database: Database) ->
     due = database.read_now(expiry_notices.due_people, acme.id, None, now=MONDAY).notices
     database.write_now(expiry_notices.tell, acme.id, {first.id: due[first.id]}, now=MONDAY)
 
-    too_early = check(database, acme, MONDAY + timedelta(minutes=5))
-    again = check(database, acme, MONDAY + timedelta(minutes=11))
+    too_early = check(database, acme, MONDAY + expiry_notices.LEASE - timedelta(minutes=1))
+    again = check(database, acme, MONDAY + expiry_notices.LEASE + timedelta(minutes=1))
 
     assert (too_early, again) == (False, True)
     assert queued(database, acme) == 2
