@@ -16,8 +16,8 @@ _log = structlog.stdlib.get_logger("hiatus.slack")
 
 
 # Balances of many people take seconds, in which everyone else waits: a run reads those of so many,
-# and the next one, half a minute later, goes on. An organisation of 2,000 takes twenty minutes.
-PEOPLE_A_RUN: Final = 50
+# and the next one, half a minute later, goes on. An organisation of 2,000 takes forty minutes.
+PEOPLE_A_RUN: Final = 25
 
 
 class ExpiryNotices:

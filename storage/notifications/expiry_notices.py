@@ -38,7 +38,7 @@ MAX_ORGANISATIONS: Final = 1_000
 # People whose balances are read at once.
 BATCH_SIZE: Final = 25
 # Longer than the check of a large organisation takes; then another process begins it again.
-LEASE: Final = timedelta(hours=4)
+LEASE: Final = timedelta(hours=6)
 # The wait after an error in an organisation's data.
 BACK_OFF: Final = timedelta(minutes=15)
 # A day off may be followed by holidays; then a notice no longer waits for a working day.
