@@ -10,6 +10,7 @@ from typing import Final
 
 from bot.parsing.languages import words_of
 from bot.parsing.vocabulary import PeriodKind
+from storage.base.values import month_end
 
 # With fewer working days at the end of a month, the week before may be meant as well.
 _MIN_DAYS_OF_WEEK: Final = 3
@@ -77,7 +78,7 @@ def _days(
     if kind in ("this_month", "next_month"):
         first = today.replace(day=1)
         first = first if kind == "this_month" else _next_month(first)
-        return first, _last_day(first)
+        return first, month_end(first)
     month = next(
         words_of(language).months[name]
         for group, name in groups.items()
@@ -86,7 +87,7 @@ def _days(
     typed_year = groups.get("year")
     try:
         first = date(int(typed_year or today.year + (month < today.month)), month, 1)
-        last = _last_day(first)
+        last = month_end(first)
     except ValueError:
         return None
     if kind == "month_end":
@@ -117,7 +118,3 @@ def _week(
 
 def _next_month(first: date) -> date:
     return (first + timedelta(days=31)).replace(day=1)
-
-
-def _last_day(first: date) -> date:
-    return _next_month(first) - timedelta(days=1)

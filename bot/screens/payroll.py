@@ -20,7 +20,7 @@ from bot.interaction.interaction import Interaction
 from bot.screens import file_messages, screen
 from bot.screens.forms import Form
 from bot.screens.screen import Screen
-from storage.base.values import Caller
+from storage.base.values import Caller, month_end
 from storage.db.database import Transaction
 from storage.reports import formats, leave, report_links, reports
 from storage.reports.leave import LeaveReportRow
@@ -63,7 +63,7 @@ async def _send(interaction: Interaction) -> None:
         first_day = date.fromisoformat(form.chosen("month") or "")
     except ValueError as error:
         raise UnexpectedPayload("month") from error
-    period = Period(first_day=first_day, last_day=reports.month_end(first_day))
+    period = Period(first_day=first_day, last_day=month_end(first_day))
     await interaction.tell(gettext("I'm sending you the file. Find it in the Messages tab."))
     run = await interaction.database.read(
         leave.start, period.first_day, period.last_day, by=by, now=interaction.now

@@ -8,6 +8,7 @@ UTC datetimes; dates are inclusive at both ends.
 
 from __future__ import annotations
 
+from calendar import monthrange
 from dataclasses import dataclass, fields
 from datetime import date, datetime
 from functools import cache
@@ -425,6 +426,11 @@ class ApiKey:
 def user_summary(value: User) -> UserSummaryRecord:
     record: UserSummaryRecord = record_of(UserSummaryRecord, value)
     return record
+
+
+def month_end(day: date) -> date:
+    """The last day of its month."""
+    return day.replace(day=monthrange(day.year, day.month)[1])
 
 
 def local_day(now: datetime, timezone: str) -> date:

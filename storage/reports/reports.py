@@ -6,14 +6,13 @@ many people there are. Later batches see what has changed meanwhile.
 
 from __future__ import annotations
 
-from calendar import monthrange
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from typing import Final, Generic, TypeVar
 
 from storage.base.errors import InsufficientRole, InvalidInput
-from storage.base.values import Caller, User, local_day
+from storage.base.values import Caller, User, local_day, month_end
 from storage.db import rows
 from storage.db.database import Transaction
 from storage.db.tables import UserRow
@@ -143,11 +142,6 @@ def period(
     if (last_day - first_day).days >= MAX_DAYS:
         raise InvalidInput.at("?to", "too_long", f"A report covers at most {MAX_DAYS} days.")
     return Period(first_day=first_day, last_day=last_day)
-
-
-def month_end(day: date) -> date:
-    """The last day of its month."""
-    return day.replace(day=monthrange(day.year, day.month)[1])
 
 
 def today(tx: Transaction, *, by: Caller, now: datetime) -> date:

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from bot.parsing import typed_periods
 from bot.parsing.languages import LANGUAGES
 from bot.parsing.typed_leave import ParsedLeave, ParsingContext, parse
 from tests.bot.test_typed_leave import TYPES
@@ -197,3 +198,9 @@ def test_long_text_is_read_in_20_milliseconds(piece: str) -> None:
         took.append(time.process_time() - began)
 
     assert min(took) < 0.02
+
+
+def test_the_last_month_that_a_date_can_have_has_an_end() -> None:
+    text = typed_periods.with_dates("all of december 9999", "en", date(2026, 6, 1), frozenset({0}))
+
+    assert text == "9999-12-01 - 9999-12-31"

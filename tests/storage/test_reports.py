@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from storage.admin import closures, people, people_status
 from storage.base.errors import DomainError
-from storage.base.values import Caller
+from storage.base.values import Caller, month_end
 from storage.db.database import Database
 from storage.leave import decisions, interruptions, leave_requests, ledgers
 from storage.leave.drafts import Draft
@@ -327,7 +327,7 @@ def check_reports_agree(office: Office, years: range) -> None:
             whole[row.user_id, row.leave_type_code] += row.half_days
         for month in range(1, 13):
             first_day = date(year, month, 1)
-            for row in leave_rows(database, by, first_day, reports.month_end(first_day)):
+            for row in leave_rows(database, by, first_day, month_end(first_day)):
                 monthly[row.user_id, row.leave_type_code] += row.half_days
         assert monthly == whole
     for on in (*office.year_ends, NOW.date()):
