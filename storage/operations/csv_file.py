@@ -278,6 +278,11 @@ class Dates:
         return int(year), int(month), int(day)
 
 
+def date_in(text: str, field: str) -> date:
+    """A date that shows its order by itself; ``dates_of`` has the check of a whole file."""
+    return Dates(order=None).check(text, field)
+
+
 def dates_of(rows: Iterable[Row], columns: Set[str], order: DateOrder | None) -> Dates:
     """``order``, or what the first date shows whose day cannot be a month."""
     if order is not None:

@@ -125,11 +125,6 @@ def _note(text: str, field: str) -> str | None:
     return texts.optional_text(text, field, MAX_NOTE_LENGTH)
 
 
-def _date(text: str, field: str) -> date:
-    """Stands for the check of dates, which depends on the file."""
-    raise NotImplementedError
-
-
 # As of requests (storage/leave/drafts.py).
 MAX_NOTE_LENGTH: Final = 2_000
 # The columns and their checks; docs/import.md has the same table.
@@ -138,8 +133,8 @@ COLUMNS: Final[Mapping[str, fields.Check]] = {
     "employee_number": texts.employee_number,
     "name": texts.name,
     "leave_type": texts.name,
-    "start_date": _date,
-    "end_date": _date,
+    "start_date": csv_file.date_in,
+    "end_date": csv_file.date_in,
     "start_half_day": _half,
     "end_half_day": _half,
     "status": _status,

@@ -112,11 +112,6 @@ def _unit(text: str, field: str) -> str:
     return text
 
 
-def _date(text: str, field: str) -> date:
-    """Stands for the check of dates, which depends on the file."""
-    raise NotImplementedError
-
-
 def _role(text: str, field: str) -> str:
     role: str = fields.one_of(*ROLES, code="unknown_role")(text.lower(), field)
     return role
@@ -133,18 +128,18 @@ COLUMNS: Final[Mapping[str, fields.Check]] = {
     "manager_email": texts.email,
     "job_title": texts.name,
     "employee_number": texts.employee_number,
-    "start_date": _date,
-    "end_date": _date,
+    "start_date": csv_file.date_in,
+    "end_date": csv_file.date_in,
     "working_days": _working_days,
     "public_holiday_country_code": holiday_calendar.check_country,
     "leave_allowance": _allowance,
-    "effective_from": _date,
+    "effective_from": csv_file.date_in,
     DAYS_LEFT: _days_left,
-    DAYS_LEFT_ON: _date,
+    DAYS_LEFT_ON: csv_file.date_in,
 }
 # Only exports of other products have it.
 _OTHERS: Final[Mapping[str, fields.Check]] = {"allowance_unit": _unit}
-_DATES: Final = frozenset(name for name, check in COLUMNS.items() if check is _date)
+_DATES: Final = frozenset(name for name, check in COLUMNS.items() if check is csv_file.date_in)
 _FOR_KNOWN_PEOPLE: Final = frozenset(("email", DAYS_LEFT, DAYS_LEFT_ON))
 
 
