@@ -12,7 +12,7 @@ from storage.base.allowance_values import Amount
 from storage.base.leave_values import ClosureEffect, LeaveEffect, Reassignment
 from storage.base.values import User
 from storage.db.database import Transaction
-from storage.leave import bookings, leave_balances
+from storage.leave import leave_balances
 from storage.leave.bookings import NO_BOOKINGS, Bookings
 from storage.outbox.organisation_config import OrganisationConfig
 from storage.people import allowance_terms
@@ -272,9 +272,7 @@ def _with_bookings(
     people = list(users)
     for start in range(0, len(people), _BATCH):
         batch = people[start : start + _BATCH]
-        begin = min(leave_balances.accrual_start(config, user, today) for user in batch)
-        user_ids = [user.id for user in batch]
-        bookings_by_id = bookings.of_people(tx, config.organisation.id, user_ids, begin)
+        bookings_by_id = leave_balances.bookings_of(tx, config, batch, today)
         for user in batch:
             yield user, bookings_by_id.get(user.id, NO_BOOKINGS)
 

@@ -24,7 +24,7 @@ from storage.db import locks, rows
 from storage.db.compiled import Engine, Param, compiled, compiled_per_engine
 from storage.db.database import Transaction
 from storage.db.tables import ClosureRow, UserRow
-from storage.leave import bookings, card_refreshes, drafts, leave_balances, leave_rows
+from storage.leave import card_refreshes, drafts, leave_balances, leave_rows
 from storage.leave.bookings import NO_BOOKINGS, BookedLeave, Bookings
 from storage.outbox import audit, notification_outbox, organisation_config, webhook_outbox
 from storage.outbox.organisation_config import OrganisationConfig
@@ -561,8 +561,7 @@ def _bookings_of(
     starts = [closure.start_date for closure in closures if closure.when_short == "skip"]
     if not starts:
         return {}
-    first_day = min(leave_balances.accrual_start(task.config, user, min(starts)) for user in users)
-    return bookings.of_people(tx, task.by.organisation_id, {user.id for user in users}, first_day)
+    return leave_balances.bookings_of(tx, task.config, users, min(starts))
 
 
 def _between(

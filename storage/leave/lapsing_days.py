@@ -18,7 +18,7 @@ from storage.db import rows
 from storage.db.compiled import Param, any_of, compiled
 from storage.db.database import Row, Transaction
 from storage.db.tables import ExpiryNoticeRow
-from storage.leave import bookings, leave_balances
+from storage.leave import leave_balances
 from storage.leave.bookings import NO_BOOKINGS, Bookings
 from storage.outbox.organisation_config import OrganisationConfig
 from storage.rules import employment_terms, expiring_days
@@ -124,10 +124,7 @@ def pots_of_people(
         for user in users
         if employment_terms.includes(employment_terms.periods_of(user), today)
     ]
-    if not employed:
-        return {}
-    begin = min(leave_balances.accrual_start(config, user, today) for user in employed)
-    booked = bookings.of_people(tx, config.organisation.id, [user.id for user in employed], begin)
+    booked = leave_balances.bookings_of(tx, config, employed, today)
     return {
         user.id: _pots(config, user, booked.get(user.id, NO_BOOKINGS), today) for user in employed
     }

@@ -5,7 +5,7 @@ bookings.py reads what is booked, and year_balances.py computes the balances.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from types import MappingProxyType
@@ -48,6 +48,19 @@ def read(
         rule = leave_year_rule(config, user)
         last_read = leave_years.leave_year_containing(rule, last_day).last_day
     return bookings.of_person(tx, config.organisation.id, user.id, begin, last_read)
+
+
+def bookings_of(
+    tx: Transaction, config: OrganisationConfig, users: Collection[User], first_day: date
+) -> Mapping[str, Bookings]:
+    """What the balances of these people from a day on depend on, by person, in one query.
+
+    People without bookings are absent.
+    """
+    if not users:
+        return {}
+    begin = min(accrual_start(config, user, first_day) for user in users)
+    return bookings.of_people(tx, config.organisation.id, [user.id for user in users], begin)
 
 
 def account_of(

@@ -119,7 +119,7 @@ def balances(
     user = person_seen_by(tx, user_id, by=by, now=now)
     config = organisation_config.of_organisation(tx, by.organisation_id)
     today = local_day(now, config.organisation.timezone)
-    day = _check_day(today if on is None else on, today)
+    day = checked_day(today if on is None else on, today)
     booked = leave_balances.read(tx, config, user, day, day)
     year = leave_years.leave_year_containing(allowance_terms.leave_year_rule(config, user), day)
     leave = leave_balances.leave_by_allowance(config, booked)
@@ -267,7 +267,8 @@ def _of_status(lines: list[Line], status: LeaveStatus) -> Amount:
     return -sum(line.half_days for line in lines if line.leave and line.leave.status == status)
 
 
-def _check_day(on: date, today: date) -> date:
+def checked_day(on: date, today: date) -> date:
+    """The day. Raises InvalidInput ``out_of_range``: every year in between has to be computed."""
     if abs(on.year - today.year) > REACH_YEARS:
         detail = Sentence("Choose a date within {years} years of today.", years=REACH_YEARS)
         raise InvalidInput([FieldError(pointer="?on", code="out_of_range", detail=detail)])

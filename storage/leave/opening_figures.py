@@ -24,7 +24,7 @@ from storage.base.values import Caller, User, days_of, local_day
 from storage.db import rows
 from storage.db.database import Row, Transaction
 from storage.db.tables import AllowanceAdjustmentRow, DaysLeftRow, UserRow
-from storage.leave import bookings, card_refreshes, leave_balances
+from storage.leave import card_refreshes, leave_balances
 from storage.leave.bookings import NO_BOOKINGS, Bookings
 from storage.leave.ledgers import MAX_ADJUSTMENTS
 from storage.outbox import audit, organisation_config
@@ -483,13 +483,10 @@ def _table(
     known = _known(matched)
     users = [user for _, user in known]
     allowance_id = allowance_id or config.default_allowance_id
-    booked: dict[str, Bookings] = {}
+    booked = leave_balances.bookings_of(tx, config, users, on)
     saved: dict[tuple[str, str, date], Row] = {}
     if users:
-        first_day = min(leave_balances.accrual_start(config, user, on) for user in users)
-        user_ids = [user.id for user in users]
-        booked = bookings.of_people(tx, config.organisation.id, user_ids, first_day)
-        saved = _newest(tx, config.organisation.id, user_ids)
+        saved = _newest(tx, config.organisation.id, [user.id for user in users])
     kept = {
         (user_id, first_day): (rows.day(row.counts_from), row.reason)
         for (user_id, of_allowance, first_day), row in saved.items()

@@ -10,7 +10,7 @@ from typing import Final
 from storage.base.allowance_values import Amount
 from storage.base.values import Caller, User, local_day
 from storage.db.database import Transaction
-from storage.leave import bookings, leave_balances
+from storage.leave import leave_balances
 from storage.leave.bookings import NO_BOOKINGS, Bookings
 from storage.outbox import organisation_config
 from storage.outbox.organisation_config import OrganisationConfig
@@ -54,8 +54,7 @@ def _facts(
     if not users:
         return ()
     organisation_id = config.organisation.id
-    first_day = min(leave_balances.accrual_start(config, user, today) for user in users)
-    booked = bookings.of_people(tx, organisation_id, [user.id for user in users], first_day)
+    booked = leave_balances.bookings_of(tx, config, users, today)
     managers = {user.id: _manager_id(config, user) for user in users}
     names = people_rows.names(tx, organisation_id, {id for id in managers.values() if id})
     facts: list[PersonFacts] = []

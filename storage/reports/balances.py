@@ -6,16 +6,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from functools import partial
-from typing import Annotated, Final
+from typing import Annotated
 
 from pydantic import ConfigDict, Field
 
 from storage.base.allowance_values import Allowance, Amount
-from storage.base.errors import InvalidInput
 from storage.base.leave_values import LeaveStatus
 from storage.base.values import IN_DAYS, About, Caller, Id, User
 from storage.db.database import Transaction
-from storage.leave import bookings, leave_balances
+from storage.leave import leave_balances, ledgers
 from storage.leave.bookings import NO_BOOKINGS, BookedLeave
 from storage.outbox.organisation_config import OrganisationConfig
 from storage.people import allowance_terms
@@ -24,9 +23,6 @@ from storage.reports.reports import Run
 from storage.rules import employment_terms, leave_years, year_balances
 from storage.rules.leave_years import LeaveYear
 from storage.rules.year_balances import LeaveYearBalance
-
-# As `ledgers.REACH_YEARS`: every year in between has to be computed.
-REACH_YEARS: Final = 20
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -125,11 +121,7 @@ def start(tx: Transaction, on: date | None, *, by: Caller, now: datetime) -> Run
 def checked_day(tx: Transaction, on: date | None, *, by: Caller, now: datetime) -> date:
     """The day, today by default. Raises InvalidInput ``out_of_range``."""
     today = reports.today(tx, by=by, now=now)
-    on = on or today
-    if abs(on.year - today.year) > REACH_YEARS:
-        detail = f"Choose a date within {REACH_YEARS} years of today."
-        raise InvalidInput.at("?on", "out_of_range", detail)
-    return on
+    return ledgers.checked_day(on or today, today)
 
 
 def years_of(
@@ -146,10 +138,7 @@ def years_of(
         for user in users
     }
     users = [user for user in users if _works_in(user, years[user.id])]
-    if not users:
-        return
-    first_day = min(leave_balances.accrual_start(config, user, on) for user in users)
-    booked = bookings.of_people(tx, config.organisation.id, [user.id for user in users], first_day)
+    booked = leave_balances.bookings_of(tx, config, users, on)
     for user in users:
         own = booked.get(user.id, NO_BOOKINGS)
         leave = leave_balances.leave_by_allowance(config, own)
