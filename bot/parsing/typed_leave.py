@@ -374,10 +374,7 @@ def _errands(language: str) -> Sequence[re.Pattern[str]]:
         re.compile(
             rf"\A(?:(?:{courtesies})[\s,.!]+)*+(?P<errand>{errands})(?=[\s,;:.])", re.IGNORECASE
         ),
-        re.compile(
-            rf"(?:[,;.!]\s+|\s(?:for|pour|para|por|wegen)\s+)(?P<errand>{errands})[\s.!]*\Z",
-            re.IGNORECASE,
-        ),
+        re.compile(rf"[,;.!]\s+(?P<errand>{errands})[\s.!]*\Z", re.IGNORECASE),
         re.compile(rf"(?<=\s)(?P<errand>{errands})(?=[\s,;.!]|\Z)", re.IGNORECASE),
     )
 
