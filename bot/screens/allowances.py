@@ -56,12 +56,7 @@ _FLAGS: Final = (
 
 def read_list(tx: Transaction, interaction: Interaction, by: Caller, cursor: str) -> View:
     page = allowances.page(tx, screen.page_of(cursor), by=by, now=interaction.now)
-    return list_view(page, _today(tx, interaction, by))
-
-
-def _today(tx: Transaction, interaction: Interaction, by: Caller) -> date:
-    config = organisation_config.of_organisation(tx, by.organisation_id)
-    return local_day(interaction.now, config.organisation.timezone)
+    return list_view(page, organisation_config.today(tx, by.organisation_id, interaction.now))
 
 
 def list_view(page: Page[Shown], today: date) -> View:

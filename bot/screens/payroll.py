@@ -22,7 +22,8 @@ from bot.screens.forms import Form
 from bot.screens.screen import Screen
 from storage.base.values import Caller, month_end
 from storage.db.database import Transaction
-from storage.reports import formats, leave, report_links, reports
+from storage.outbox import organisation_config
+from storage.reports import formats, leave, report_links
 from storage.reports.leave import LeaveReportRow
 from storage.reports.reports import Period, Run
 
@@ -31,7 +32,7 @@ _MONTHS: Final = 13
 
 
 def _read(tx: Transaction, interaction: Interaction, by: Caller, _: str) -> View:
-    return form_view(reports.today(tx, by=by, now=interaction.now))
+    return form_view(organisation_config.today(tx, by.organisation_id, interaction.now))
 
 
 def form_view(today: date) -> View:

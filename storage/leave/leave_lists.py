@@ -13,7 +13,7 @@ from peewee import Select, Tuple
 
 from storage.base.errors import InsufficientRole, NotFound
 from storage.base.leave_values import LEAVE_STATUSES, LeaveRequest, LeaveStatus
-from storage.base.values import Caller, local_day
+from storage.base.values import Caller
 from storage.db import rows
 from storage.db.compiled import Expr, Param, compiled
 from storage.db.database import Row, Transaction
@@ -204,8 +204,7 @@ def _check_filters(
 
 
 def _today(tx: Transaction, by: Caller, now: datetime) -> str:
-    config = organisation_config.of_organisation(tx, by.organisation_id)
-    return local_day(now, config.organisation.timezone).isoformat()
+    return organisation_config.today(tx, by.organisation_id, now).isoformat()
 
 
 def _text(day: date | None) -> str | None:

@@ -27,7 +27,7 @@ from storage.base.calendar_values import HolidaySet
 from storage.base.errors import NotFound
 from storage.base.event_values import Webhook
 from storage.base.leave_values import HalfDay, LeaveType
-from storage.base.values import Department, Organisation
+from storage.base.values import Department, Organisation, local_day
 from storage.db import rows
 from storage.db.compiled import NOT_NULL, Param, compiled
 from storage.db.database import Transaction, keep_configs
@@ -110,6 +110,11 @@ class OrganisationConfig:
             if not leave_type.is_archived
         )
         return tuple(codes[:MAX_CODES_NAMED])
+
+
+def today(tx: Transaction, organisation_id: str, now: datetime) -> date:
+    """The date in the organisation's time zone. Raises NotFound."""
+    return local_day(now, of_organisation(tx, organisation_id).organisation.timezone)
 
 
 def of_organisation(

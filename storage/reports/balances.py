@@ -16,6 +16,7 @@ from storage.base.values import IN_DAYS, About, Caller, Id, User
 from storage.db.database import Transaction
 from storage.leave import leave_balances, ledgers
 from storage.leave.bookings import NO_BOOKINGS, BookedLeave
+from storage.outbox import organisation_config
 from storage.outbox.organisation_config import OrganisationConfig
 from storage.people import allowance_terms
 from storage.reports import reports
@@ -120,7 +121,7 @@ def start(tx: Transaction, on: date | None, *, by: Caller, now: datetime) -> Run
 
 def checked_day(tx: Transaction, on: date | None, *, by: Caller, now: datetime) -> date:
     """The day, today by default. Raises InvalidInput ``out_of_range``."""
-    today = reports.today(tx, by=by, now=now)
+    today = organisation_config.today(tx, by.organisation_id, now)
     return ledgers.checked_day(on or today, today)
 
 

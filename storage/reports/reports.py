@@ -12,7 +12,7 @@ from datetime import date, datetime, timedelta
 from typing import Final, Generic, TypeVar
 
 from storage.base.errors import InsufficientRole, InvalidInput
-from storage.base.values import Caller, User, local_day, month_end
+from storage.base.values import Caller, User, month_end
 from storage.db import rows
 from storage.db.database import Transaction
 from storage.db.tables import UserRow
@@ -105,8 +105,7 @@ def start(
     """
     user_ids: tuple[str, ...] | None = None
     if not by.is_admin and by.user_id is not None:
-        config = organisation_config.of_organisation(tx, by.organisation_id)
-        today = local_day(now, config.organisation.timezone)
+        today = organisation_config.today(tx, by.organisation_id, now)
         of_caller = approvers.people_of(tx, by.organisation_id, by.user_id, today=today)
         if not of_caller and by.role == "member":
             raise InsufficientRole("approver")
@@ -134,7 +133,8 @@ def period(
     Raises InvalidInput ``to_before_from`` or ``too_long``.
     """
     if first_day is None and last_day is None:
-        last_day = today(tx, by=by, now=now).replace(day=1) - timedelta(days=1)
+        today = organisation_config.today(tx, by.organisation_id, now)
+        last_day = today.replace(day=1) - timedelta(days=1)
     first_day = first_day or (last_day or date.max).replace(day=1)
     last_day = last_day or month_end(first_day)
     if last_day < first_day:
@@ -142,12 +142,6 @@ def period(
     if (last_day - first_day).days >= MAX_DAYS:
         raise InvalidInput.at("?to", "too_long", f"A report covers at most {MAX_DAYS} days.")
     return Period(first_day=first_day, last_day=last_day)
-
-
-def today(tx: Transaction, *, by: Caller, now: datetime) -> date:
-    """The date in the organisation's time zone."""
-    config = organisation_config.of_organisation(tx, by.organisation_id)
-    return local_day(now, config.organisation.timezone)
 
 
 def department_name(config: OrganisationConfig, user: User, day: date) -> str | None:
