@@ -8,12 +8,16 @@ from typing import Any
 import pytest
 
 from bot.base import ids
+from bot.messages.expiry_notices import ExpiryNotices
 from storage.admin import organisation_settings, people, people_status
-from storage.db.database import Database
+from storage.db.database import Database, Transaction
 from storage.db.pages import PageOf
+from storage.db.tables import NotificationRow
 from storage.leave import leave_requests
 from storage.leave.drafts import Draft
+from storage.notifications import expiry_notices
 from storage.outbox import audit
+from storage.people import people_changes
 from tests.bot.world import ADA, EVE, GRACE, World
 from tests.builders import a_person
 from tests.fakes.slack import LoopbackSlack, Message
@@ -92,6 +96,29 @@ def test_one_day_lapses_of_six_left_if_five_can_be_carried_over(world: World) ->
     assert len(texts(world, ADA)) == 2
     # Who still has all of them hears it again.
     assert texts(world, EVE)[-1].startswith("20 days lapse on Fri 31 Dec 2027.")
+
+
+def test_people_whom_a_run_leaves_are_told_by_the_next_one(world: World) -> None:
+    names = [f"p{each}" for each in range(2 * expiry_notices.BATCH_SIZE)]
+    new = [{"email": f"{name}@x.ie", "first_name": name, "last_name": "X"} for name in names]
+    world.acme.write(people_changes.add_all, new, "active")
+    world.clock.now = MONDAY
+    job = ExpiryNotices(world.database, world.clock, people_a_run=expiry_notices.BATCH_SIZE)
+
+    told = [0]
+    for _ in range(4):
+        world.run(job.run)
+        told.append(queued(world))
+
+    # The setting has five more people.
+    assert told == [0, 10, 20, 25, 25]
+
+
+def queued(world: World) -> int:
+    def count(tx: Transaction) -> int:
+        return len(tx.select(NotificationRow, kind="expiry_notice"))
+
+    return world.database.read_now(count)
 
 
 def test_got_it_is_recorded_once_and_shown(world: World) -> None:

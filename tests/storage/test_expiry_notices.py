@@ -108,6 +108,18 @@ def test_a_check_that_was_killed_in_between_is_made_again(database: Database) ->
     assert [len(notices(database, acme, each)) for each in (first, second)] == [1, 1]
 
 
+def test_a_check_that_goes_on_in_later_runs_is_kept_from_other_processes(
+    database: Database,
+) -> None:
+    acme = in_slack(database)
+    assert database.write_now(expiry_notices.claim, acme.id, now=MONDAY)
+
+    later = MONDAY + expiry_notices.LEASE - timedelta(minutes=1)
+    database.write_now(expiry_notices.go_on_later, acme.id, now=later)
+
+    assert not check(database, acme, MONDAY + expiry_notices.LEASE + timedelta(minutes=1))
+
+
 @pytest.mark.both_engines
 def test_a_message_that_slack_took_twice_is_audited_once(database: Database) -> None:
     acme = in_slack(database)
