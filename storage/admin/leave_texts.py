@@ -7,6 +7,7 @@ erased, and for leave that is older than the organisation keeps texts.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from types import MappingProxyType
 
@@ -14,7 +15,10 @@ import orjson
 from peewee import Case, Update, fn
 
 from storage.admin.personal_data import without_texts
+from storage.base.leave_values import Approval
+from storage.db import rows
 from storage.db.compiled import (
+    NOT_NULL,
     Engine,
     Expr,
     Param,
@@ -24,7 +28,7 @@ from storage.db.compiled import (
     json_table,
     update_each,
 )
-from storage.db.database import Transaction
+from storage.db.database import Row, Transaction
 from storage.db.tables import (
     AmendmentRow,
     AuditRow,
@@ -58,7 +62,22 @@ def remove(
         **own,
         leave_request_id=list(leave_ids),
     )
+    approved = tx.select(AmendmentRow, **own, leave_request_id=list(leave_ids), approvals=NOT_NULL)
+    if approved:
+        without = [
+            {**own, "id": row.id, "approvals": rows.json_text(_without_reasons(row))}
+            for row in approved
+        ]
+        tx.change(_approvals, approvals=rows.json_text(without))
     return changed
+
+
+def _without_reasons(row: Row) -> list[Approval]:
+    """An amendment's approvals. That there was a reason decides what it is checked for."""
+    return [
+        each if each.override_reason is None else replace(each, override_reason="")
+        for each in rows.amendment(row).approvals
+    ]
 
 
 def rewrite_events(
@@ -154,6 +173,12 @@ def _credits(organisation_id: Param[str], ids: Param[list[str]], now: Param[date
     texts = has_text(row.reason) | has_text(row.decision_reason)
     query: Update = row.update(changes)
     return query.where(row.organisation_id == organisation_id, any_of(row.id, ids), texts)
+
+
+@compiled
+def _approvals(approvals: Param[str]) -> Update:
+    query: Update = update_each(AmendmentRow, approvals, ["approvals"], {})
+    return query
 
 
 @compiled_per_engine

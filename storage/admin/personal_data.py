@@ -96,7 +96,11 @@ SECTIONS: Final[Mapping[str, Section]] = {
         hidden=frozenset({"counted_halves", "hidden_versions", "shown_updated_at"}),
     ),
     "amendments": Section(
-        table=AmendmentRow, key="leave", column="leave_request_id", left={}, typed=_TEXTS
+        table=AmendmentRow,
+        key="leave",
+        column="leave_request_id",
+        left={},
+        typed=_TEXTS | {"approvals"},
     ),
     "suggestions": Section(table=SuggestionRow, key="leave", column="leave_request_id", left={}),
     "time_credits": Section(

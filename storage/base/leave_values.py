@@ -68,10 +68,14 @@ class SecondApproval:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Approval:
-    """An approval of leave that needs two."""
+    """An approval of leave that needs two.
+
+    ``override_reason``: of an amendment's first approval, until the second one applies it.
+    """
 
     user_id: str
     approved_at: datetime
+    override_reason: str | None = None
 
 
 # Those that people can read Slack in: English and the catalogues of bot/catalogues.

@@ -148,7 +148,11 @@ def type_name(row: Row) -> TypeName:
 
 def _approvals(text: str | None) -> tuple[Approval, ...]:
     return tuple(
-        Approval(user_id=value["user_id"], approved_at=datetime.fromisoformat(value["approved_at"]))
+        Approval(
+            user_id=value["user_id"],
+            approved_at=datetime.fromisoformat(value["approved_at"]),
+            override_reason=value.get("override_reason"),
+        )
         for value in orjson.loads(text or "[]")
     )
 

@@ -411,12 +411,15 @@ def apply_amendment(
 
     One that cancels the leave cancels it, unless days of it have passed. Leave that needs a second
     approval as it would be stays as it is after the first one; cancelling needs no second one.
+    An ``override_reason`` of the first approval counts for the second one.
 
     The caller has locked the request and checked who decides. Raises InvalidInput (``past_days``
     for days that have passed meanwhile), OverlappingLeave or InsufficientAllowance; then nothing
     has changed.
     """
     amendment = _open(tx, before, by)
+    if override_reason is None:
+        override_reason = second_approvals.override_of(amendment.approvals)
     if amendment.cancels:
         lifecycle.cancel_effect(
             before,
@@ -481,7 +484,14 @@ def apply_amendment(
             second_approver_id=waiting.second_approver_id,
         )
         return leave_changes.approve_first(
-            tx, requester, waiting, amendment, seconds, by=by, now=now
+            tx,
+            requester,
+            waiting,
+            amendment,
+            seconds,
+            override_reason=override_reason,
+            by=by,
+            now=now,
         )
     after = request_steps.apply(
         tx,

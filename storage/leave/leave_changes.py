@@ -116,6 +116,7 @@ def approve_first(
     amendment: Amendment,
     approvers: Iterable[User],
     *,
+    override_reason: str | None,
     by: Caller,
     now: datetime,
 ) -> LeaveRequest:
@@ -123,9 +124,10 @@ def approve_first(
 
     ``waiting`` is the request with the first approver, and who gives the second approval.
     """
-    approved = replace(
-        amendment, approvals=second_approvals.with_approval(amendment.approvals, by.user_id, now)
+    approvals = second_approvals.with_approval(
+        amendment.approvals, by.user_id, now, override_reason
     )
+    approved = replace(amendment, approvals=approvals)
     leave_amendments.approve_first(tx, by.organisation_id, amendment.id, approved.approvals)
     tx.delete(ReminderRow, organisation_id=by.organisation_id, leave_request_id=waiting.id)
     return _save(

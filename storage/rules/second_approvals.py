@@ -85,10 +85,20 @@ def may_take_back(request: LeaveRequest, user_id: str | None, now: datetime) -> 
 
 
 def with_approval(
-    approvals: Iterable[Approval], by_id: str | None, now: datetime
+    approvals: Iterable[Approval],
+    by_id: str | None,
+    now: datetime,
+    override_reason: str | None = None,
 ) -> tuple[Approval, ...]:
     """The approvals with that of this person as the last; theirs counts once."""
-    return (*without_approval(approvals, by_id), Approval(user_id=str(by_id), approved_at=now))
+    given = Approval(user_id=str(by_id), approved_at=now, override_reason=override_reason)
+    return (*without_approval(approvals, by_id), given)
+
+
+def override_of(approvals: Iterable[Approval]) -> str | None:
+    """Why an approval given so far goes past the rules; None if none does."""
+    reasons = (approval.override_reason for approval in approvals)
+    return next((reason for reason in reasons if reason is not None), None)
 
 
 def without_approval(approvals: Iterable[Approval], by_id: str | None) -> tuple[Approval, ...]:

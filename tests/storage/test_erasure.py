@@ -21,13 +21,15 @@ from storage.admin.erasure import NotArchived, UserErased
 from storage.admin.personal_data import SECTIONS, Erasure, Section, without_texts
 from storage.base.errors import InsufficientRole, InvalidInput
 from storage.base.ids import new_id
-from storage.base.leave_values import LeaveRequest
+from storage.base.leave_values import Approval, LeaveRequest
 from storage.base.values import User
 from storage.calendars import feeds
+from storage.db import rows
 from storage.db.database import Database, Transaction
 from storage.db.pages import PageOf
 from storage.db.tables import (
     TABLES,
+    AmendmentRow,
     DeliveryAttemptRow,
     ExpiryNoticeRow,
     FlagField,
@@ -84,7 +86,6 @@ _REASONS: Final = {
     "ids, days and amounts": """
         absence_limits: user_ids
         allowances: terms
-        amendments: approvals
         closures: excluded_user_ids skipped_user_ids
         departments: figures
         expiry_notices: contents
@@ -295,6 +296,9 @@ def add_what_others_write(tx: Transaction, acme: Acme, user: User) -> None:
         contents="{}",
         created_at=0,
     )
+    approvals = rows.json_text([Approval(user_id="1", approved_at=NOW, override_reason=MARKER)])
+    changed = {"approvals": approvals}
+    tx.update(AmendmentRow, changed, organisation_id=acme.id, leave_request_id=ids["leave"])
     profile = {"slack_user_id": SLACK_ID, "avatar_url": MARKER, "timezone": MARKER}
     tx.update(UserRow, profile | {"locale": MARKER}, organisation_id=acme.id, id=user.id)
     installer = a_slack_profile("it@example.com", slack_user_id=SLACK_ID)
@@ -328,12 +332,12 @@ def test_no_trace_of_an_erased_person_is_left(database: Database, database_url: 
     database.write_now(add_what_others_write, acme, ada)
     for name, section in SECTIONS.items():
         ids = database.read_now(personal_data.ids_of, acme.id, ada)[section.key]
-        rows = database.read_now(
+        found = database.read_now(
             Transaction.select, section.table, organisation_id=acme.id, **{section.column: ids}
         )
-        assert rows, f"no row of {name} to erase"
+        assert found, f"no row of {name} to erase"
         for column in text_columns(section):
-            values = [getattr(row, section.table._meta.fields[column].column_name) for row in rows]
+            values = [getattr(row, section.table._meta.fields[column].column_name) for row in found]
             assert column in ONE_OF or traces(repr([*map(as_text, values)])), f"{name}.{column}"
 
     acme.write(erasure.erase, ada.id, confirm=EMAIL, now=LATER)

@@ -441,6 +441,24 @@ def test_an_amendment_over_the_limit_needs_a_second_approval(database: Database)
     assert (first.end_date, office.deciders(amended)) == (MONDAY, {"Olive"})
 
 
+def test_the_first_approval_of_an_amendment_overrides_for_the_second_one(
+    database: Database,
+) -> None:
+    office = an_office(database)
+    amended = an_amendment(office, FRIDAY)
+    office.acme.write(leave_types.update, office.type_id, {"max_consecutive_days": 2})
+    with pytest.raises(DomainError):
+        office.approve(amended, office.grace)
+    reason = "Agreed before the rule."
+
+    office.acme.write(decisions.approve, amended.id, override_reason=reason)
+    changed = office.approve(amended, office.olu)
+
+    assert (changed.end_date, changed.override_reason) == (FRIDAY, reason)
+    given = audit_entries(database, office.acme.caller, action="leave_request.approval_given")[0]
+    assert reason in repr(given.changes["approvals"]["after"])
+
+
 def test_cancelling_approved_leave_needs_one_approval(database: Database) -> None:
     office = an_office(database, changes_need_approval=True)
     request = office.ask()
