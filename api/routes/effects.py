@@ -103,6 +103,9 @@ class EffectTotalsRecord(TypedDict):
     reports: Annotated[int, Field(description="People whose manager would be archived.")]
     departments: Annotated[int, Field(description="Departments whose manager would be archived.")]
     uncovered: Annotated[int, Field(description="Leave of others that would lose its cover.")]
+    time_credits: Annotated[
+        int, Field(description="Pending claims for time in lieu that would be cancelled.")
+    ]
     overdrawn: Annotated[
         int,
         Field(description="People whose balance would become negative with the changed allowance."),
@@ -179,6 +182,7 @@ def shown(config: OrganisationConfig, changes: Effects) -> EffectsRecord:
             "reports": len(changes.reports),
             "departments": len(changes.departments),
             "uncovered": changes.uncovered,
+            "time_credits": changes.time_credits,
             "overdrawn": len({balance.user_id for balance in changes.overdrawn}),
             "rebalanced": changes.rebalanced,
             "refused": changes.refused,

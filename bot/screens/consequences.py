@@ -346,6 +346,11 @@ def _others(named_effects: NamedEffects) -> list[str]:
             effects.uncovered,
         ),
         ngettext(
+            "{count} claim for time in lieu is cancelled.",
+            "{count} claims for time in lieu are cancelled.",
+            effects.time_credits,
+        ),
+        ngettext(
             "{count} API key stops working.", "{count} API keys stop working.", effects.api_keys
         ),
         ngettext(
@@ -358,6 +363,7 @@ def _others(named_effects: NamedEffects) -> list[str]:
         len(reports),
         len(departments),
         effects.uncovered,
+        effects.time_credits,
         effects.api_keys,
         effects.calendar_feeds,
     )

@@ -49,7 +49,8 @@ class Effects:
     ``chosen_country_code`` is the newly chosen country, if any. ``api_keys`` and
     ``calendar_feeds`` are how many stop working; ``reports`` and ``departments`` are the ids of
     people and departments whose manager is archived; ``uncovered`` is how many requests lose their
-    cover. ``balances`` are those of at most 100 people;
+    cover, ``time_credits`` how many claims are cancelled. ``balances`` are those of at most 100
+    people;
     ``changes_allowances``: the balances of more people change, because an allowance does.
     ``overdrawn`` are all balances that a changed allowance or leave type makes negative.
     ``deducts_allowance``: booked leave of a type that begins from a day on draws on another
@@ -69,6 +70,7 @@ class Effects:
     calendar_feeds: int = 0
     reports: tuple[str, ...] = ()
     uncovered: int = 0
+    time_credits: int = 0
     departments: tuple[str, ...] = ()
     balances: tuple[BalanceEffect, ...] = ()
     changes_allowances: bool = False
@@ -86,7 +88,7 @@ class Effects:
 
     @property
     def affects_others(self) -> bool:
-        """Whether leave, its approvers or cover, or its use of the allowance change, a balance
+        """Whether leave, claims, approvers, cover or the use of an allowance change, a balance
         becomes negative, or lower because an allowance changes, a person leaves, or an absence
         limit would have refused requests, or warned of them."""
         if self.deducts_allowance is not None:
@@ -97,6 +99,7 @@ class Effects:
             self.leave
             or self.reassigned
             or self.uncovered
+            or self.time_credits
             or self.overdrawn
             or self.leaver
             or self.closed

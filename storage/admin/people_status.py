@@ -128,13 +128,14 @@ def archive(
     key_count = api_keys.revoke_all(tx, user_id, by=by, now=now)
     feed_count = feeds.revoke_all(tx, user_id, by=by, now=now)
     leave = offboarding.end_leave(tx, config, user, by=by, now=now)
-    time_credits.cancel_pending(tx, config, user, by=by, now=now)
+    claim_count = time_credits.cancel_pending(tx, config, user, by=by, now=now)
     cover_notices.release(tx, config, released, by=by, now=now)
     reassignment.apply(tx, config, reassigned, by=by, now=now)
     if recorder is not None:
         recorder.effects = replace(
             recorder.effects,
             leave=leave,
+            time_credits=claim_count,
             reassigned=tuple(reassigned),
             api_keys=key_count,
             calendar_feeds=feed_count,

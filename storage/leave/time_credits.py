@@ -272,13 +272,18 @@ def cancel(tx: Transaction, credit_id: str, *, by: Caller, now: datetime) -> Tim
 
 def cancel_pending(
     tx: Transaction, config: OrganisationConfig, user: User, *, by: Caller, now: datetime
-) -> None:
-    """Cancel what an archived person claimed and no one has decided on; the person is locked."""
+) -> int:
+    """Cancel what an archived person claimed and no one has decided on; the person is locked.
+
+    Returns how many claims that are.
+    """
     today = local_day(now, config.organisation.timezone)
     person = Requester(user=user, config=config, today=today)
-    for credit in time_credit_lists.pending_of(tx, config.organisation.id, user.id):
+    pending = time_credit_lists.pending_of(tx, config.organisation.id, user.id)
+    for credit in pending:
         after = replace(credit, status="cancelled")
         _save(tx, "time_credit.cancelled", credit, after, person, by=by, now=now)
+    return len(pending)
 
 
 def _decide(

@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 import pytest
 
-from storage.admin import allowances
+from storage.admin import allowances, people_status
 from storage.base.errors import (
     DomainError,
     InsufficientRole,
@@ -36,6 +36,7 @@ from tests.builders import (
     approved_leave,
     audit_entries,
     caller_for,
+    dry_run,
 )
 from tests.storage.test_allowances import balance_of, days_left
 
@@ -268,6 +269,20 @@ def test_people_cancel_pending_claims_and_admins_approved_ones(office: Office) -
         with pytest.raises(TimeCreditDecided) as refusal:
             office.do(change, office.acme.owner, taken_back)
         assert refusal.value.time_credit_status == "cancelled"
+
+
+def test_a_dry_run_of_archiving_counts_the_claims_that_it_cancels(office: Office) -> None:
+    claim = office.claim(office.ada)
+    office.earned(date(2026, 5, 31), now=NOW)
+
+    effects = dry_run(
+        office.database, people_status.archive, office.ada.id, by=office.acme.caller, now=NOW
+    )
+
+    assert (effects.time_credits, effects.affects_others) == (1, True)
+    assert office.acme.read(time_credits.get, claim.id, now=NOW).status == "pending"
+    office.acme.write(people_status.archive, office.ada.id)
+    assert office.acme.read(time_credits.get, claim.id, now=NOW).status == "cancelled"
 
 
 def test_a_credit_whose_days_are_used_stays(office: Office) -> None:

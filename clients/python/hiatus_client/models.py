@@ -1027,6 +1027,8 @@ class EffectTotalsRecord(TypedDict):
     departments: int
     # Leave of others that would lose its cover.
     uncovered: int
+    # Pending claims for time in lieu that would be cancelled.
+    time_credits: int
     # People whose balance would become negative with the changed allowance.
     overdrawn: int
     # People whose balance would change in this leave year or later, because an allowance has
