@@ -34,7 +34,7 @@ from api.wallchart.wallchart_requests import (
     unknown_department,
     wallchart_request,
 )
-from api.wallchart.wallchart_texts import TEXTS, TYPE_NAMES
+from api.wallchart.wallchart_texts import TEXTS
 from api.website import pages
 from storage.base.caches import LRUCache
 from storage.base.errors import DatabaseUnavailable, InvalidInput, NotFound
@@ -44,6 +44,7 @@ from storage.calendars import display_links, feed_owners, wallchart
 from storage.calendars.display_links import Display
 from storage.calendars.feed_owners import FeedOwner
 from storage.db.database import Transaction
+from storage.rules import leave_type_fields
 
 Format = Literal["html", "svg", "png"]
 
@@ -292,8 +293,7 @@ def _load_and_render(tx: Transaction, subject: _Subject) -> _Rendered:
 
 
 def _type_name(language: str, leave_type: LeaveType) -> str:
-    brought = TYPE_NAMES.get(language, {}).get(leave_type.name, leave_type.name)
-    return leave_type.names.get(language, brought)
+    return leave_type_fields.shown_name(leave_type.type_name, language)
 
 
 def _error_page(

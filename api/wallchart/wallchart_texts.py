@@ -234,32 +234,6 @@ _SPANISH: Final = {
     "too_many_title": "Demasiadas visitas",
     "too_many_cure": "Esta página se ha abierto muchas veces. Espera unos minutos y recárgala.",
 }
-# The leave types that Hiatus brings, by the names that they have at first.
-TYPE_NAMES: Final[Mapping[str, Mapping[str, str]]] = MappingProxyType(
-    {
-        "de": {
-            "Annual leave": "Jahresurlaub",
-            "Sick leave": "Krankmeldung",
-            "Unpaid leave": "Unbezahlter Urlaub",
-            "Parental leave": "Elternzeit",
-            "Compassionate leave": "Sonderurlaub",
-        },
-        "es": {
-            "Annual leave": "Vacaciones",
-            "Sick leave": "Baja por enfermedad",
-            "Unpaid leave": "Permiso sin sueldo",
-            "Parental leave": "Permiso parental",
-            "Compassionate leave": "Permiso por motivos familiares",
-        },
-        "fr": {
-            "Annual leave": "Congés payés",
-            "Sick leave": "Arrêt maladie",
-            "Unpaid leave": "Congé sans solde",
-            "Parental leave": "Congé parental",
-            "Compassionate leave": "Congé pour événement familial",
-        },
-    }
-)
 # English comes first: it is for everyone whose language is missing.
 TEXTS: Final[Mapping[str, Mapping[str, str]]] = MappingProxyType(
     {"en": _ENGLISH, "de": _GERMAN, "es": _SPANISH, "fr": _FRENCH}

@@ -1,4 +1,5 @@
-"""The fields of a leave type: their checks, their defaults and the types of a new organisation."""
+"""The fields of a leave type: their checks, their defaults, the types of a new organisation and
+their names in other languages."""
 
 from __future__ import annotations
 
@@ -6,6 +7,7 @@ import re
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final
 
 from storage.base import fields, texts
@@ -13,7 +15,7 @@ from storage.base.amounts import half_days_of
 from storage.base.errors import InvalidInput
 from storage.base.fields import Checked
 from storage.base.ids import is_id
-from storage.base.leave_values import ADMINS, LANGUAGES, SecondApproval
+from storage.base.leave_values import ADMINS, LANGUAGES, SecondApproval, TypeName
 
 _NAMES_FILE: Final = Path(__file__).with_name("slack_emoji.txt")
 
@@ -190,3 +192,39 @@ OF_NEW_ORGANISATION: Final[tuple[Mapping[str, object], ...]] = (
         "is_private": True,
     },
 )
+
+# Their names by language, for texts that people read. Integrations have the English ones.
+_NAMES_BY_LANGUAGE: Final[Mapping[str, Mapping[str, str]]] = MappingProxyType(
+    {
+        "de": {
+            "Annual leave": "Jahresurlaub",
+            "Sick leave": "Krankmeldung",
+            "Unpaid leave": "Unbezahlter Urlaub",
+            "Parental leave": "Elternzeit",
+            "Compassionate leave": "Sonderurlaub",
+        },
+        "es": {
+            "Annual leave": "Vacaciones",
+            "Sick leave": "Baja por enfermedad",
+            "Unpaid leave": "Permiso sin sueldo",
+            "Parental leave": "Permiso parental",
+            "Compassionate leave": "Permiso por motivos familiares",
+        },
+        "fr": {
+            "Annual leave": "Congés payés",
+            "Sick leave": "Arrêt maladie",
+            "Unpaid leave": "Congé sans solde",
+            "Parental leave": "Congé parental",
+            "Compassionate leave": "Congé pour événement familial",
+        },
+    }
+)
+
+
+def shown_name(name: TypeName, language: str) -> str:
+    """The organisation's second name in the language, else the name that it has.
+
+    A type that Hiatus brings is translated while it keeps its name.
+    """
+    translated = _NAMES_BY_LANGUAGE.get(language, {}).get(name, str(name))
+    return name.names.get(language, translated)
