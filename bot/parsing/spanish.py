@@ -219,9 +219,9 @@ def spanish() -> Words:
             rf"(?![./]\d| (?:de )?{_MONTH}| ?{_UNIT}|\d|[º°])": r"\1 \2º",
         },
         periods=(
-            ("month", r"todo (?:el mes de )?{month}|(?:el )?mes (?:entero )?de {month}"),
-            ("first_week", r"(?:(?:en |durante )?la )?primera semana de {month}"),
-            ("last_week", r"(?:(?:en |durante )?la )?última semana de {month}"),
+            ("month", r"todo (?:el mes de )?{month}|(?<!del )(?:el )?mes (?:entero )?de {month}"),
+            ("first_week", r"(?:(?:en |durante )?la )?primera semana de(?:l mes de)? {month}"),
+            ("last_week", r"(?:(?:en |durante )?la )?última semana de(?:l mes de)? {month}"),
         ),
         asked_periods=(
             ("month", r"(?:(?:en|durante|para|del?) (?:el )?(?:mes de )?)?{month}"),

@@ -165,6 +165,10 @@ def parse(typed: str, context: ParsingContext) -> ParsedLeave:
     )
     text = typed_phrases.without_symbols(text)
     text, mentions = type_names.phrases_of(text)
+    period = typed_periods.unclear(text, context.language, context.today, context.weekdays)
+    if period is not None:
+        problems.append(period)
+        text = text.replace(period.typed, " ")
     text = reduced(text)
     terms, groups = typed_terms.terms_of(text, context.language)
     synonyms: list[TypeMention] = []
@@ -216,7 +220,7 @@ def parse(typed: str, context: ParsingContext) -> ParsedLeave:
     otherwise = span if is_kept else Span()
     if not is_understood:
         span, further = Span(), []
-    is_about_leave = bool(mentions) or any(map(_is_about_leave, terms))
+    is_about_leave = bool(mentions or period) or any(map(_is_about_leave, terms))
     return ParsedLeave(
         start_date=span.start_date,
         end_date=span.end_date,

@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Final
 
 from bot.parsing.languages import words_of
+from bot.parsing.typed_terms import Problem, Unclear
 from bot.parsing.vocabulary import PeriodKind
 from storage.base.values import month_end
 
@@ -23,7 +24,12 @@ def _patterns(language: str, *, is_asked: bool) -> Sequence[tuple[PeriodKind, re
     months = "|".join(sorted(words.months, key=len, reverse=True))
     patterns = (*words.periods, *(words.asked_periods if is_asked else ()))
     return [
-        (kind, re.compile(_START + _with_months(pattern, months) + r"(?: (?P<year>\d{4}))?" + _END))
+        (
+            kind,
+            re.compile(
+                _START + _with_months(pattern, months) + r"(?: (?:de )?(?P<year>\d{4}))?" + _END
+            ),
+        )
         for kind, pattern in patterns
     ]
 
@@ -41,12 +47,26 @@ def with_dates(text: str, language: str, today: date, weekdays: frozenset[int]) 
     """The plain text with ``2026-12-28 - 2026-12-31`` in place of such days, as ISO dates."""
 
     def dated(match: re.Match[str], kind: PeriodKind) -> str:
-        days = _days(kind, match, language, today, weekdays)
-        return match.group() if days is None else f"{days[0]} - {days[1]}"
+        try:
+            days = _days(kind, match, language, today, weekdays)
+        except Unclear:
+            return match.group()
+        return f"{days[0]} - {days[1]}"
 
     for kind, pattern in _patterns(language, is_asked=False):
         text = pattern.sub(lambda match, kind=kind: dated(match, kind), text)  # type: ignore[misc]
     return text
+
+
+def unclear(text: str, language: str, today: date, weekdays: frozenset[int]) -> Problem | None:
+    """The first such days of a plain text that may be other days, too."""
+    for kind, pattern in _patterns(language, is_asked=False):
+        for match in pattern.finditer(text):
+            try:
+                _days(kind, match, language, today, weekdays)
+            except Unclear as problem:
+                return problem.problem
+    return None
 
 
 def asked(
@@ -55,7 +75,10 @@ def asked(
     """The first and last day of a plain text that only names such days, for a question."""
     for kind, pattern in _patterns(language, is_asked=True):
         if match := pattern.fullmatch(text):
-            return _days(kind, match, language, today, weekdays, is_asked=True)
+            try:
+                return _days(kind, match, language, today, weekdays, is_asked=True)
+            except Unclear:
+                return None
     return None
 
 
@@ -67,8 +90,8 @@ def _days(
     weekdays: frozenset[int],
     *,
     is_asked: bool = False,
-) -> tuple[date, date] | None:
-    """None if other days may be meant."""
+) -> tuple[date, date]:
+    """Raises Unclear if other days may be meant."""
     groups = match.groupdict()
     if kind == "christmas":
         year = today.year + ((today.month, today.day) > (12, 26))
@@ -89,15 +112,18 @@ def _days(
         first = date(int(typed_year or today.year + (month < today.month)), month, 1)
         last = month_end(first)
     except ValueError:
-        return None
+        raise Unclear("impossible_day", match.group()) from None
     if kind == "month_end":
         return last, last
     if typed_year is None and not is_asked and first < today <= last:
         # Part of it is over: this year's or next year's.
-        return None
-    if kind in ("first_week", "last_week"):
-        return _week(kind, first, last, weekdays)
-    return first, last
+        raise Unclear("which_year", match.group())
+    if kind not in ("first_week", "last_week"):
+        return first, last
+    week = _week(kind, first, last, weekdays)
+    if week is None:
+        raise Unclear("which_day", match.group())
+    return week
 
 
 def _week(

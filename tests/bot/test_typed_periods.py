@@ -55,6 +55,8 @@ def periods(leave: ParsedLeave) -> list[str]:
         ("die letzte Woche im Dezember", "de", "2026-12-28 2026-12-31"),
         ("den ganzen januar frei", "de", "2027-01-01 2027-01-31"),
         ("urlaub zwischen den jahren", "de", "2026-12-27 2026-12-31"),
+        ("la última semana del mes de diciembre de 2027", "es", "2027-12-27 2027-12-31"),
+        ("la dernière semaine du mois d'octobre", "fr", "2027-10-25 2027-10-29"),
         ("freitag in einer woche urlaub", "de", "2026-12-04 2026-12-04"),
     ],
 )
@@ -83,6 +85,27 @@ def test_what_may_be_other_days_is_not_read(text: str) -> None:
 
     assert periods(leave) == []
     assert leave.problems
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "kind", "phrase"),
+    [
+        # August 2027 ends on a Tuesday.
+        ("last week of august please", "en", "which_day", "last week of august"),
+        ("die letzte Augustwoche frei", "de", "which_day", "die letzte augustwoche"),
+        ("vacaciones la última semana de agosto", "es", "which_day", "la última semana de agosto"),
+        ("la dernière semaine d'août", "fr", "which_day", "la dernière semaine d'août"),
+        ("all of november", "en", "which_year", "all of november"),
+    ],
+)
+def test_the_form_asks_which_days_of_an_unclear_part_of_a_month_are_meant(
+    text: str, language: str, kind: str, phrase: str
+) -> None:
+    leave = typed(text, language)
+
+    assert [(problem.kind, problem.typed) for problem in leave.problems] == [(kind, phrase)]
+    assert leave.fills_form
+    assert periods(leave) == []
 
 
 @pytest.mark.parametrize(
