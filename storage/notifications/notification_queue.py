@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from typing import Final, Literal
+from typing import Final, Literal, get_args
 
 import orjson
 from peewee import Select, Update, fn
@@ -82,6 +82,10 @@ class Notification:
         )
 
 
+# Those that this release can send. Others stay queued for a newer one, and block no others.
+_KINDS: Final = get_args(NotificationKind)
+
+
 def _due(_: Engine, now: Expr, limit: Expr) -> Select:
     notification, other = NotificationRow.alias(), NotificationRow.alias()
     comes_first = other.select(other.id).where(
@@ -89,6 +93,7 @@ def _due(_: Engine, now: Expr, limit: Expr) -> Select:
         other.user_id == notification.user_id,
         other.leave_request_id == notification.leave_request_id,
         other.status == "pending",
+        other.kind.in_(_KINDS),
         # A notification that is due later blocks no other.
         other.event_type.not_in(notification_outbox.QUEUED_EARLY) | (other.due_at <= now),
         (other.id < notification.id)
@@ -99,11 +104,13 @@ def _due(_: Engine, now: Expr, limit: Expr) -> Select:
         other.time_credit_id == notification.time_credit_id,
         other.user_id == notification.user_id,
         other.status == "pending",
+        other.kind.in_(_KINDS),
         (other.id < notification.id)
         | ((other.id > notification.id) & other.claim_id.is_null(False) & (other.due_at > now)),
     )
     query: Select = notification.select(notification.organisation_id, notification.id).where(
         notification.status == "pending",
+        notification.kind.in_(_KINDS),
         notification.due_at <= now,
         ~fn.EXISTS(comes_first),
         ~fn.EXISTS(credit_comes_first),

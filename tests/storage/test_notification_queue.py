@@ -16,6 +16,7 @@ from storage.base.secrets import Secrets
 from storage.base.values import User
 from storage.db.database import Database, Transaction
 from storage.db.engines import open_database
+from storage.db.tables import NotificationRow
 from storage.leave import decisions, leave_requests
 from storage.leave.drafts import Draft
 from storage.notifications import notification_queue, slack_messages
@@ -127,6 +128,31 @@ def test_a_notification_waits_for_the_retry_of_the_previous_one(setting: Setting
     assert {(notification.event_type, notification.attempts) for notification in due} == {
         ("leave_request.created", 1)
     }
+
+
+def test_kinds_of_a_newer_release_stay_queued_and_block_no_others(setting: Setting) -> None:
+    request = setting.submit()
+    own = {"organisation_id": setting.acme.id, "leave_request_id": request.id}
+
+    def rename(tx: Transaction, kind: str, into: str) -> None:
+        tx.update(NotificationRow, {"kind": into}, **own, kind=kind)
+
+    setting.database.write_now(rename, "approval_card", "hologram")
+    setting.edit(request, "one", NOW + timedelta(seconds=1))
+    later = NOW + timedelta(seconds=2)
+
+    first = setting.claim(now=later)
+    setting.record_results(first, Outcome(verdict="delivered"), later)
+    second = setting.claim(claim_id="two", now=later)
+    setting.record_results(second, Outcome(verdict="delivered"), later)
+
+    assert [(each.kind, each.event_type) for each in (*first, *second)] == [
+        ("requester_notice", "leave_request.created"),
+        ("approval_card", "leave_request.updated"),
+        ("requester_notice", "leave_request.updated"),
+    ]
+    setting.database.write_now(rename, "hologram", "approval_card")
+    assert setting.claim_card().event_type == "leave_request.created"
 
 
 def test_an_expired_claim_does_not_overwrite_a_result(setting: Setting) -> None:
