@@ -21,7 +21,7 @@ COMPILE := $(UV) pip compile pyproject.toml --quiet --universal --python-version
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: run test test-all test-cluster install lint bench fuzz docs client bruno catalogues screenshots swagger-ui \
+.PHONY: run test test-all test-cluster install lint bench fuzz client bruno catalogues screenshots swagger-ui \
   sbom lock help
 
 run: $(RUNTIME)  ## Start Hiatus with demo data at http://127.0.0.1:8000
@@ -48,10 +48,6 @@ lint: $(DEV)  ## Check format, style, types and import contracts
 
 bench: $(DEV)  ## Measure
 	$(BIN)/python -m tests.bench $(ARGS)
-
-docs: $(RUNTIME)  ## Write docs/api-changelog.md
-	$(BIN)/python -c 'from api.documentation import openapi; print(openapi.changelog_page(), end="")' \
-	  > docs/api-changelog.md
 
 fuzz: $(DEV)  ## Run schemathesis in full; ARGS="--engine both --examples 1000" for more
 	$(BIN)/python -m tests.fuzz $(ARGS)

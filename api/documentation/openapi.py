@@ -506,15 +506,6 @@ def changelog() -> str:
     return _text("changelog.md")
 
 
-def changelog_page() -> str:
-    """The same as a page of the repository's documentation."""
-    return (
-        changelog()
-        .replace("## Changes of this API", "# Changes of the REST API")
-        .replace("this document", "`/openapi.json`")
-    )
-
-
 def _text(name: str) -> str:
     return Path(__file__).with_name(name).read_text(encoding="utf-8")
 

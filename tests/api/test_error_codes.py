@@ -111,12 +111,6 @@ def test_meanings_and_cures_are_sentences(code: error_codes.Code) -> None:
     assert code.meaning.count("`") % 2 == code.cure.count("`") % 2 == 0
 
 
-def test_the_changelog_of_the_api_in_the_repository_is_up_to_date() -> None:
-    written = (ROOT / "docs" / "api-changelog.md").read_text(encoding="utf-8")
-
-    assert written == openapi.changelog_page(), "Run `make docs`."
-
-
 def test_the_page_has_an_anchor_for_every_code() -> None:
     page = errors_page.html(OPERATIONS)
 
