@@ -7,7 +7,7 @@ of the path in Allow.
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import is_dataclass, replace
 from datetime import datetime
 from itertools import groupby
@@ -30,7 +30,6 @@ from api.http.forms import MAX_FORM_BYTES, parse_form
 from api.http.operations import (
     Inputs,
     Operation,
-    Part,
     RequestContext,
     Result,
     Services,
@@ -133,13 +132,8 @@ async def _stream(
     streamed = await services.database.read(operation.run, context, inputs)
     assert isinstance(streamed, Streamed)
 
-    async def contents(part: Part) -> AsyncIterator[bytes]:
-        yield part.content
-        while part.more is not None and request.method != "HEAD":
-            part = await services.database.read(part.more)
-            yield part.content
-
-    response = StreamingResponse(contents(streamed.first))
+    first = streamed.first if request.method != "HEAD" else replace(streamed.first, more=None)
+    response = StreamingResponse(services.database.read_parts(first))
     response.raw_headers = [*streamed.headers, *operation.response_headers]
     return response
 

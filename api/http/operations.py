@@ -29,7 +29,7 @@ from storage.admin.effects import Effects, EffectsRecorder
 from storage.base.errors import DomainError, InsufficientScope, NotFound
 from storage.base.values import Caller, Role, local_day, members
 from storage.db import locks
-from storage.db.database import Database, Transaction
+from storage.db.database import Database, Part, Transaction
 from storage.outbox import organisation_config
 from storage.outbox.organisation_config import OrganisationConfig
 from storage.rules import roles
@@ -96,14 +96,6 @@ class Result(Generic[T]):
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Created(Result[T]):
     """A new resource with its ``Location``."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Part:
-    """Some of a response's content, and the use case that reads the rest; None after the last."""
-
-    content: bytes
-    more: Callable[[Transaction], Part] | None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any, Final, TypeVar
 
@@ -17,9 +17,8 @@ from starlette.routing import Route
 from api.http.operations import Services
 from storage.admin import data_files
 from storage.base.values import Caller
-from storage.db.database import Transaction
+from storage.db.database import Part, Transaction
 from storage.reports import formats, report_links
-from storage.reports.formats import Part
 from storage.reports.reports import Run
 
 T = TypeVar("T")
@@ -114,16 +113,11 @@ def routes(services: Services) -> list[Route]:
 
     async def payroll(request: Request) -> Response:
         run, first = await used(request, _open_report)
-
-        async def contents() -> AsyncIterator[bytes]:
-            part: Part = first
-            yield part.content
-            while part.next is not None:
-                part = await services.database.read(formats.read, part.next, "csv")
-                yield part.content
-
-        headers = _headers(f"{run.file_name}.csv")
-        return StreamingResponse(contents(), headers=headers, media_type="text/csv; charset=utf-8")
+        return StreamingResponse(
+            services.database.read_parts(first),
+            headers=_headers(f"{run.file_name}.csv"),
+            media_type="text/csv; charset=utf-8",
+        )
 
     async def my_data(request: Request) -> Response:
         by = await used(request, _open_data)

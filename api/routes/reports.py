@@ -9,7 +9,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from api.http.fields import Day, LastDay, Query
-from api.http.operations import Part, RequestContext, Streamed, Tag, operation
+from api.http.operations import RequestContext, Streamed, Tag, operation
 from storage.base import errors
 from storage.db.database import Transaction
 from storage.reports import balances as balance_report
@@ -153,20 +153,11 @@ def expiring(tx: Transaction, context: RequestContext, query: OnDay) -> Streamed
 def _streamed(tx: Transaction, run: Run[Any], format: Format) -> Streamed[Any]:
     disposition = f'attachment; filename="{run.file_name}.{format}"'
     return Streamed(
-        first=_part(tx, run, format),
+        first=formats.read(tx, run, format),
         headers=[
             (b"content-type", _CONTENT_TYPES[format]),
             (b"content-disposition", disposition.encode("ascii")),
         ],
-    )
-
-
-def _part(tx: Transaction, run: Run[Any], format: Format) -> Part:
-    part = formats.read(tx, run, format)
-    rest = part.next
-    return Part(
-        content=part.content,
-        more=None if rest is None else lambda tx: _part(tx, rest, format),
     )
 
 

@@ -88,15 +88,13 @@ async def _send(interaction: Interaction) -> None:
 
 async def _content(interaction: Interaction, run: Run[LeaveReportRow]) -> bytes | None:
     """The file; None if it is too large to send."""
-    parts: list[bytes] = []
-    rest: Run[LeaveReportRow] | None = run
-    while rest is not None:
-        part = await interaction.database.read(formats.read, rest, "csv")
-        parts.append(part.content)
-        rest = part.next
-        if sum(map(len, parts)) > file_messages.MAX_BYTES:
+    content = bytearray()
+    first = await interaction.database.read(formats.read, run, "csv")
+    async for part in interaction.database.read_parts(first):
+        content += part
+        if len(content) > file_messages.MAX_BYTES:
             return None
-    return b"".join(parts)
+    return bytes(content)
 
 
 def register(app: AsyncApp) -> None:

@@ -9,10 +9,11 @@ from __future__ import annotations
 import asyncio
 from abc import ABC, abstractmethod
 from collections import namedtuple
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent import futures
 from contextlib import AbstractContextManager, nullcontext
 from contextvars import copy_context
+from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache, partial
 from time import perf_counter
@@ -241,6 +242,14 @@ Work = Callable[[Transaction], T]
 Mode = Literal["read", "write", "dry_run"]
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Part:
+    """Some of a long content, and the use case that reads what follows; None after the last."""
+
+    content: bytes
+    more: Callable[[Transaction], Part] | None
+
+
 class Database(ABC):
     """Open with ``engines.open_database``; close when done. Safe to use from several threads."""
 
@@ -257,6 +266,14 @@ class Database(ABC):
     ) -> T:
         """Run a reading use case: all of its statements see the same moment."""
         return await self._run(use_case, args, kwargs, "read")
+
+    async def read_parts(self, first: Part) -> AsyncIterator[bytes]:
+        """The content from its first part on, each other part in a transaction of its own."""
+        part = first
+        yield part.content
+        while part.more is not None:
+            part = await self.read(part.more)
+            yield part.content
 
     async def write(
         self, use_case: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
@@ -283,6 +300,14 @@ class Database(ABC):
     ) -> T:
         """As ``read``, for callers without an event loop."""
         return self._run_now(use_case, args, kwargs, "read")
+
+    def read_parts_now(self, first: Part) -> Iterator[bytes]:
+        """As ``read_parts``, for callers without an event loop."""
+        part = first
+        yield part.content
+        while part.more is not None:
+            part = self.read_now(part.more)
+            yield part.content
 
     def write_now(
         self, use_case: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs

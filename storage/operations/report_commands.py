@@ -134,9 +134,6 @@ def _opened(output: Path | None) -> AbstractContextManager[BinaryIO]:
 
 
 def _write(database: Database, run: Run[Any], format: Format, file: BinaryIO) -> None:
-    rest: Run[Any] | None = run
-    while rest is not None:
-        part = database.read_now(formats.read, rest, format)
-        file.write(part.content)
-        rest = part.next
+    first = database.read_now(formats.read, run, format)
+    file.writelines(database.read_parts_now(first))
     file.flush()

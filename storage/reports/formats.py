@@ -10,15 +10,15 @@ from __future__ import annotations
 
 import csv
 import io
-from dataclasses import dataclass
 from datetime import date, datetime
+from functools import partial
 from typing import Any, Final, Literal
 
 import orjson
 from pydantic import TypeAdapter
 
 from storage.base.values import record
-from storage.db.database import Transaction
+from storage.db.database import Part, Transaction
 from storage.reports.reports import Run
 
 Format = Literal["json", "csv"]
@@ -28,14 +28,6 @@ _BYTE_ORDER_MARK: Final = "\ufeff"
 _BEGIN_FORMULAS: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Part:
-    """Some of a file, and the run that has the rest; None after the last."""
-
-    content: bytes
-    next: Run[Any] | None
-
-
 def read(tx: Transaction, run: Run[Any], format: Format) -> Part:
     """The next part of the report. One after the other they are the file."""
     batch = run.read(tx)
@@ -43,7 +35,8 @@ def read(tx: Transaction, run: Run[Any], format: Format) -> Part:
     is_first, is_last = run.after_id is None, batch.next is None
     write = _json if format == "json" else _csv
     content = write(run, records, is_first=is_first, is_last=is_last)
-    return Part(content=content, next=batch.next)
+    more = None if batch.next is None else partial(read, run=batch.next, format=format)
+    return Part(content=content, more=more)
 
 
 def columns(row: type[Any]) -> tuple[str, ...]:

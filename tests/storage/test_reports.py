@@ -31,7 +31,6 @@ from storage.reports import leave as leave_report
 from storage.reports.balances import BalanceReportRow
 from storage.reports.formats import Format
 from storage.reports.leave import LeaveReportRow
-from storage.reports.reports import Run
 from tests.builders import (
     NOW,
     Acme,
@@ -77,18 +76,15 @@ def days(rows: list[LeaveReportRow]) -> dict[tuple[str, str], float]:
 
 
 def file_of(database: Database, by: Caller, format: Format, **period: date) -> bytes:
-    run: Run[Any] | None = database.read_now(
+    run = database.read_now(
         leave_report.start,
         period.get("first_day"),
         period.get("last_day"),
         by=by,
         now=NOW,
     )
-    content = b""
-    while run is not None:
-        part = database.read_now(formats.read, run, format)
-        content, run = content + part.content, part.next
-    return content
+    first = database.read_now(formats.read, run, format)
+    return b"".join(database.read_parts_now(first))
 
 
 def test_days_are_cut_to_the_period(database: Database) -> None:
@@ -304,12 +300,8 @@ def test_every_batch_is_in_the_file(database: Database) -> None:
     acme.write(people_changes.add_all, new, "active")
 
     rows = balance_rows(database, acme.caller, NOW.date())
-    run: Run[Any] | None = database.read_now(balance_report.start, None, by=acme.caller, now=NOW)
-    parts = []
-    while run is not None:
-        part = database.read_now(formats.read, run, "json")
-        parts.append(part.content)
-        run = part.next
+    run = database.read_now(balance_report.start, None, by=acme.caller, now=NOW)
+    parts = [*database.read_parts_now(database.read_now(formats.read, run, "json"))]
 
     assert Counter(row.first_name for row in rows) == Counter(["Olive", *names])
     assert len(parts) == 3
@@ -435,14 +427,9 @@ def test_five_thousand_people_need_no_more_memory_than_a_few_hundred(database: D
     def peak_bytes() -> int:
         """Of a report that is sent part by part."""
         tracemalloc.start()
-        run: Run[Any] | None = database.read_now(
-            balance_report.start, None, by=acme.caller, now=NOW
-        )
-        rows = 0
-        while run is not None:
-            part = database.read_now(formats.read, run, "csv")
-            rows += part.content.count(b"\r\n")
-            run = part.next
+        run = database.read_now(balance_report.start, None, by=acme.caller, now=NOW)
+        first = database.read_now(formats.read, run, "csv")
+        rows = sum(part.count(b"\r\n") for part in database.read_parts_now(first))
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         # With the header and the owner.
