@@ -118,7 +118,12 @@ def _filled(message: str, values: Mapping[str, object]) -> str:
         return message
     if _current.get().locale.language == "fr":
         message = _BEFORE_NAME.sub(lambda match: _elided(match, values), message)
-    return message.format(**values)
+    filled = message.format(**values)
+    # "Personne n'est absent jusqu'au ven. 1 janv." ends with one full stop.
+    return filled[:-1] if _ENDS_WITH_TWO_STOPS.search(filled) else filled
+
+
+_ENDS_WITH_TWO_STOPS: Final = re.compile(r"[^.]\.\.\Z")
 
 
 # French "de" before a name: "le congé d'Amir".

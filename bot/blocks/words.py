@@ -5,6 +5,7 @@ reader's device. Date patterns are translated like sentences."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime, time
 from fractions import Fraction
@@ -54,13 +55,22 @@ class Dated(Protocol):
 
 def day(value: date) -> str:
     """``Mon 3 Aug 2026``."""
-    # A Unicode date pattern (UTS 35).
-    return format_date(value, gettext("EEE d MMM y"), locale=language.locale())
+    return _dated(value, gettext("EEE d MMM y"))
+
+
+def _dated(value: date, pattern: str) -> str:
+    """The date in a Unicode date pattern (UTS 35); in French the first of a month is "1er"."""
+    locale = language.locale()
+    formatted = format_datetime if isinstance(value, datetime) else format_date
+    text = formatted(value, pattern, locale=locale)
+    if value.day == 1 and locale.language == "fr":
+        return re.sub(r"(?<!\d)1(?!\d)", "1er", text, count=1)
+    return text
 
 
 def plain_day(value: date) -> str:
     """``3 Aug 2026``."""
-    return format_date(value, gettext("d MMM y"), locale=language.locale())
+    return _dated(value, gettext("d MMM y"))
 
 
 def leave_year(year: LeaveYear) -> str:
@@ -74,17 +84,17 @@ def leave_year(year: LeaveYear) -> str:
 
 def short_day(value: date) -> str:
     """``Mon 3 Aug``."""
-    return format_date(value, gettext("EEE d MMM"), locale=language.locale())
+    return _dated(value, gettext("EEE d MMM"))
 
 
 def day_of_year(value: date) -> str:
     """``3 Aug``."""
-    return format_date(value, gettext("d MMM"), locale=language.locale())
+    return _dated(value, gettext("d MMM"))
 
 
 def weekday_and_number(value: date) -> str:
     """``Mon 3``."""
-    return format_date(value, gettext("EEE d"), locale=language.locale())
+    return _dated(value, gettext("EEE d"))
 
 
 def span(
@@ -239,7 +249,7 @@ def left_before_and_after(before_half_days: Amount, after_half_days: Amount, yea
 def moment(instant: datetime, timezone: str) -> str:
     """``2 Jun 2026, 10:05`` in an IANA time zone."""
     local = instant.astimezone(ZoneInfo(timezone))
-    return format_datetime(local, gettext("d MMM y, HH:mm"), locale=language.locale())
+    return _dated(local, gettext("d MMM y, HH:mm"))
 
 
 def clock(value: str) -> str:

@@ -71,7 +71,9 @@ async def answer(interaction: Interaction, text: str) -> None:
         return
     command = typed_phrases.command_of(typed)
     question = typed_questions.question_of(typed)
-    is_question = question is not None and (command is None or command.name != "balance")
+    is_question = question is not None and (
+        command is None or command.name not in ("balance", "what_if")
+    )
     if (
         question is not None
         and is_question
@@ -88,8 +90,16 @@ async def answer(interaction: Interaction, text: str) -> None:
         if await show(interaction, command.rest):
             return
         # "Out tomorrow, dentist" is leave.
+    elif command is not None and command.name == "what_if":
+        await listening.acknowledged(interaction)
+        await interaction.reply(answers.what_would_be_left(interaction.command))
+        return
     elif command is not None and command.name == "balance":
         await balance.show(interaction, command.rest)
+        return
+    elif command is not None and command.name == "mine":
+        # The days of a question that was not answered.
+        await own_leave.show(interaction, question.when if question is not None else "")
         return
     elif command is not None:
         await SUBCOMMANDS[command.name](interaction)
@@ -150,7 +160,8 @@ SUBCOMMANDS: Final[Mapping[str, Callable[[Interaction], Awaitable[None]]]] = {
 # The answer begins with the team anyway.
 _TEAM: Final = re.compile(
     r"(?<!\S)(?:(?:in|on|from|of) (?:my|our|the) team|(?:aus|in|im|von) "
-    r"(?:meinem|unserem|dem|der)? ?(?:team|abteilung))(?!\S)",
+    r"(?:meinem|unserem|dem|der)? ?(?:team|abteilung)|(?:dans|de) (?:mon |notre |l')équipe"
+    r"|(?:en|de) (?:mi|nuestro|el) (?:equipo|departamento)|del (?:equipo|departamento))(?!\S)",
     re.IGNORECASE,
 )
 

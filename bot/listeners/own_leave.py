@@ -26,11 +26,11 @@ from storage.outbox import organisation_config
 from storage.people import people_rows
 
 
-async def show(interaction: Interaction) -> None:
-    """List upcoming leave and pending requests."""
+async def show(interaction: Interaction, unread: str = "") -> None:
+    """List upcoming leave and pending requests; ``unread`` are words that were not understood."""
     await interaction.ack()
     leave = await _own_leave(interaction, await listening.caller(interaction))
-    await interaction.reply(answers.own_leave(leave))
+    await interaction.reply(answers.own_leave(leave, unread))
 
 
 async def show_to_cancel(interaction: Interaction) -> None:

@@ -27,8 +27,11 @@ from storage.people import approvers, employment_by_date, people_lists, people_r
 _MENTION: Final = re.compile(r"<@(?P<id>[uw][a-z0-9]+)")
 # What begins the part of "move my leave in december to january" that the form asks for.
 _NEW_DAYS: Final = re.compile(
-    r"(?:^|[ ,]+)(?:to|until|till|by|so|back|instead|um|auf|bis|nach|wieder|statt"
-    r"|au|à|jusqu\w*|vers|al?|hasta|para)\b.*"
+    r"(?:^|[ ,]+)(?:(?:to|until|till|by|so|back|instead|um|auf|bis|nach|wieder|statt"
+    r"|au|à|jusqu\w*|vers|al?|hasta|para)\b"
+    # By how much: "move my leave in december a week back".
+    r"|(?:d['’])?(?:an?|one|two|three|eine[nr]?|zwei|drei|une?|deux|trois|una?|dos|tres|\d+)"
+    r" (?:days?|weeks?|tage?n?|wochen?|jours?|semaines?|d[ií]as?|semanas?)\b).*"
 )
 # Before the days of the leave: "cancel my leave from 3 august".
 _OF: Final = re.compile(r"^(?:from|of|vom|von|du|de|del)\s(?:the\s)?")
@@ -76,7 +79,8 @@ def _answer(
         if len(people) > 1:
             return people_answers.several(question.who, [user.name for user in people])
         if not people:
-            is_asked = typed_phrases.is_question(typed) and not _says_when(question.who, context)
+            is_asked = question.name == "person_back" or typed_phrases.is_question(typed)
+            is_asked = is_asked and not _says_when(question.who, context)
             return people_answers.unknown_person(question.who) if is_asked else None
         (person,) = people
         if person.id == reader.id and question.name == "person_back":

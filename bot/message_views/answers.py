@@ -116,6 +116,17 @@ def unknown_day(command: str, typed: str) -> Message:
     }
 
 
+def what_would_be_left(command: str) -> Message:
+    """The response to "how many days would be left if I took Christmas week?"."""
+    return {
+        "text": gettext(
+            "Type only the days that you'd take, such as `{example}`. I show what would be left "
+            "before anything is sent.",
+            example=f"{command} {gettext(EXAMPLES[0])}".strip(),
+        )
+    }
+
+
 def out(away: Away) -> Message:
     """Absences: first the team, then everyone else."""
     when = period(away.first_day, away.last_day, away.today)
@@ -151,12 +162,19 @@ def period(first_day: date, last_day: date, today: date) -> str:
     return gettext("from {first} until {last}", first=first, last=last)
 
 
-def own_leave(own: OwnLeave) -> Message:
-    """Upcoming leave and pending requests."""
+def own_leave(own: OwnLeave, unread: str = "") -> Message:
+    """Upcoming leave and pending requests; ``unread`` are words that were not understood."""
+    said = [layout.escaped(not_read(unread))] if unread else []
     if not own.page.items:
-        return {"text": gettext(_NOTHING)}
+        return {"text": " ".join([*said, gettext(_NOTHING)])}
     lines = [f"• {_own_line(request, own)}" for request in own.page.items]
-    return _message([[gettext("Your leave:"), *lines, *_more(own.page.next_cursor)]])
+    heading = " ".join([*said, gettext("Your leave:")])
+    return _message([[heading, *lines, *_more(own.page.next_cursor)]])
+
+
+def not_read(words: str) -> str:
+    """Plain text about words that were not understood, when the rest is answered."""
+    return gettext("I didn't read “{words}”.", words=layout.cut(words, layout.MAX_NAME))
 
 
 def own_between(own: OwnLeave, when: str) -> Message:

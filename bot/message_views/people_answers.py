@@ -195,14 +195,10 @@ def _not_worked(name: str, day: PersonDay, when: str) -> str:
     return gettext("You're off on {day}: {holiday}.", day=when, holiday=holiday)
 
 
-def _unread(words: str) -> str:
-    return gettext("I didn't read “{words}”.", words=layout.cut(words, layout.MAX_NAME))
-
-
 def to_cancel(is_found: bool | None, unread: str) -> str:
     """Before the list of all leave, where none was on the named days, or these are unclear."""
     if is_found is None:
-        return _unread(unread)
+        return answers.not_read(unread)
     return "" if is_found else gettext("I found no leave of yours on those days.")
 
 
@@ -210,7 +206,7 @@ def to_change(is_found: bool | None, unread: str, *, has_any: bool) -> str:
     """The heading of the leave to change; ``unread`` are words that were not understood."""
     sentences = [to_cancel(is_found, unread)]
     if unread and is_found is not None:
-        sentences.append(_unread(unread))
+        sentences.append(answers.not_read(unread))
     if has_any:
         sentences.append(gettext("“Change” opens the form, where you choose the new days."))
     return " ".join(filter(None, sentences))

@@ -15,12 +15,17 @@ _LEAVING: Final = (
 )
 
 
+_ONLY_WORKING: Final = (
+    "(?:(?:i'm|i am|i'll be|i will be|i) )?"
+    "(?:only (?:be )?(?:working|work|in)|(?:working|work|in) only)"
+)
 _A: Final = (
     "(?:an? |the |some |my )?(?:(?:really |very )?(?:bad|nasty|terrible|awful|horrible|heavy"
     "|slight) )?"
 )
 _ILLNESS: Final = (
-    "(?:cold|fever|migraine|headache|toothache|sore throat|cough|food poisoning|tonsillitis"
+    "(?:cold|fever|covid(?:-19)?|migraine|headache|toothache|sore throat|cough|food poisoning"
+    "|tonsillitis"
     "|(?:stomach|tummy) (?:bug|ache|flu|pain)|upset stomach|bad back|back ?pain)"
 )
 _OFF: Final = (
@@ -60,7 +65,8 @@ QUESTIONS: Final[tuple[tuple[QuestionName, str], ...]] = (
     ),
     (
         "holidays",
-        r"(?:(?:what|which|any|when are|show(?: me)?|list) )?(?:(?:the|our|my) )?"
+        r"(?:(?:what|which|when are|show(?: me)?|list|(?:are|will) there(?: be)?) )?(?:any )?"
+        r"(?:(?:the|our|my) )?"
         r"(?:public|bank) holidays(?: (?:are there|do we have|are left|coming up))?"
         r"(?: this year)?{when}",
     ),
@@ -77,7 +83,8 @@ QUESTIONS: Final[tuple[tuple[QuestionName, str], ...]] = (
         "booked",
         r"(?:(?:do i have|have i got|have i|is there|is|what(?: leave)? (?:do i have|have i got"
         r"|have i)|what's|what is|what) )?(?:anything |something |any (?:leave|holidays?|time off) "
-        r"|leave )?(?:is )?(?:booked|planned|scheduled|entered)(?: off)?(?: for me)?{when}",
+        r"|leave |(?:what|which) (?:days|dates|holidays?)(?: off)? (?:have i got|have i|do i have)"
+        r"(?: got)? )?(?:is )?(?:booked|planned|scheduled|entered)(?: off)?(?: for me)?{when}",
     ),
     (
         "booked",
@@ -92,9 +99,15 @@ QUESTIONS: Final[tuple[tuple[QuestionName, str], ...]] = (
     ("approvers", r"who(?:'s| is| are) my approvers?"),
     ("change", rf"{_MAY}{_CHANGE} (?:(?:my|our|the) )?{_LEAVE}{{when}}"),
     ("change", rf"{_MAY}{_CHANGE} my {{before}}{_LEAVE}{{when}}"),
+    ("change", rf"{_MAY}(?:{_CHANGE}|swap|switch|exchange) (?:my|the) {{before}}off{{when}}"),
     ("cancel", rf"{_MAY}{_CANCEL} (?:(?:my|our|the) )?{_LEAVE}{{when}}"),
     ("cancel", rf"{_MAY}{_CANCEL} my {{before}}{_LEAVE}{{when}}"),
     ("cancel", r"cancel(?= .){when}"),
+    (
+        "cancel",
+        rf"(?:i )?(?:don't|do not|won't|no longer) (?:actually )?need (?:(?:my|the) )?"
+        rf"(?:{_LEAVE} )?(?:on |for )?{{before}}(?:{_OFF} ?)?(?:any ?more|after all|now)",
+    ),
     (
         "person_back",
         rf"(?:when(?:'s|s| is| does| will| do)?) {{who}} (?:is |will |be |come |coming |get |gets "
@@ -112,6 +125,7 @@ QUESTIONS: Final[tuple[tuple[QuestionName, str], ...]] = (
     ),
     ("person_in", r"(?:does|is|did) {who} (?:work|working|come in|coming in){when}"),
     ("person_in", r"(?:does|has) {who} (?:have |got |taken )?{before}off{when}"),
+    ("person_back", rf"when(?:'s| is| will) {{who}} (?:be |next )*{_OFF}(?: next)?"),
     ("person_in", rf"when(?:'s| is| will| are) {{who}} (?:be |next )*{_OFF}{{when}}"),
 )
 
@@ -232,7 +246,8 @@ def english() -> Words:
             *("thanks a lot", "many thanks", "thanks so much", "thank you (?:very|so) much"),
             *("thanks in advance", "thank you in advance", "ty", "tysm", "danke", "merci"),
             *("(?:(?:do|would) you )?mind if(?: i)?", "(?:ok|okay) if i"),
-            *("can i", "could i", "may i", "can you", "could you", "if possible"),
+            *("can i", "could i", "may i", "(?:can|could|would) (?:you|u)", "if possible"),
+            *("too", "also", "as well", "hopefully", "fingers crossed"),
             *("would it be (?:possible|ok|okay) to", "is it (?:ok|okay) (?:if|to)"),
             *(
                 "(?:i'd |i would |we'd )?(?:like|love) to",
@@ -244,7 +259,8 @@ def english() -> Words:
             *("(?:i )?wanna(?: (?:take|have|book|get))?", "(?:a )?long weekend"),
             *("give me", "let me (?:have|take|book)", "so much"),
             *("all day", "(?:the )?(?:whole|full|entire) day", "(?:the )?whole(?: of)?", "all of"),
-            "out of (?:the )?office",
+            *("out of (?:the )?office", r"so(?= i\b| i')"),
+            "(?:both (?:days )?)?(?:inclusive|included)|inclusive of both(?: days)?",
         ),
         rewrites={
             # A greeting, not a half: "morning, friday off please".
@@ -255,8 +271,8 @@ def english() -> Words:
             r"(?:feeling )?(?:a (?:bit|little) )?under the weather": "ill",
             r"feel(?:ing)? (?:(?:really|so|very|pretty|a bit) )?(?:awful|terrible|rough|dreadful"
             r"|horrible|bad|rotten|unwell|poorly|sick|ill)": "ill",
-            rf"(?:(?:i've |i have |i )?(?:got|have|having|caught"
-            rf"|down with) )?{_A}{_ILLNESS}": "ill",
+            rf"(?:(?:i've |i have |i )?(?:got|have|having|caught|down with|woke up with"
+            rf"|suffering (?:from|with)|come down with) )?{_A}{_ILLNESS}": "ill",
             r"(?:paid|annual) (?:time off|vacation)|annual leave days?": "vacation",
             # "am off on friday", without "I".
             r"\A *am(?= (?:off|out|away|sick|ill|unwell|ooo|taking|going|not|having)\b)": "",
@@ -266,6 +282,9 @@ def english() -> Words:
             rf"({_UNTIL})((?: \S+){{1,5}}?)(?: at)? {_NOON}": r"\1\2 am",
             rf"(?:after|from|starting(?: at)?) {_NOON}": "pm",
             rf"(?:before|until|till) {_NOON}": "am",
+            # "I'm only working the morning on friday" is an afternoon off.
+            rf"{_ONLY_WORKING}((?: \S+){{0,3}}?)(?: in)?(?: the)? mornings?": r"\1 pm",
+            rf"{_ONLY_WORKING}((?: \S+){{0,3}}?)(?: in)?(?: the)? afternoons?": r"\1 am",
             r"between (\S.*?) (?:and|&)": r"\1 -",
             r"(christmas|xmas|easter|thanksgiving) week": r"week of \1",
             r"(?:a |one |the )?fortnight": "2 weeks",
@@ -277,7 +296,12 @@ def english() -> Words:
             ("month", r"(?:all of|all|(?:the )?(?:whole|entire)(?: month)?(?: of)?) {month}"),
             ("first_week", r"(?:the )?first week (?:of|in) {month}"),
             ("last_week", r"(?:the )?last week (?:of|in) {month}"),
+            ("first_weeks", r"(?:the )?(?:first {number}|{number} first) weeks (?:of|in) {month}"),
+            ("last_weeks", r"(?:the )?(?:last {number}|{number} last) weeks (?:of|in) {month}"),
+            ("first_half", r"(?:the )?first half of {month}"),
+            ("second_half", r"(?:the )?(?:second|last|other) half of {month}"),
         ),
+        next_year=("(?:of )?next year",),
         asked_periods=(
             ("month", r"(?:(?:in|during|for|over|any time in|sometime in) )?{month}"),
             ("this_month", r"(?:in |during )?this month"),

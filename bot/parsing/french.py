@@ -148,7 +148,12 @@ def french() -> Words:
                 "ok pour vous",
             ),
             *("puis-je", "pourrais-je", "(?:est-ce que )?je (?:peux|pourrais)", "peut-on"),
-            "(?:(?:pourriez|pouvez)-vous|(?:peux|pourrais)-tu)(?: m'| me)?",
+            "(?:(?:pourriez|pouvez)-vous|(?:peux|pourrais)-tu|tu (?:peux|pourrais)"
+            "|vous (?:pouvez|pourriez))(?: m'| me)?",
+            *("aussi", "également", "normalement", "j'espère"),
+            "(?:mets|mettez|note|notez|pose|posez|réserve|réservez)-moi",
+            "(?:tous (?:les )?deux |les deux (?:jours )?)?(?:inclus|compris)e?s?",
+            *("finalement", "grâce à vous"),
             "(?:pose|posez)-moi",
             "(?:je )?ne (?:viens|viendrai|travaille|travaillerai) pas",
             *("(?:est-il|est-ce|serait-il|serait-ce|c'est) possible de", "j'aimerais(?: bien)?"),
@@ -170,6 +175,15 @@ def french() -> Words:
             r"[djmnsct]'(\S+)": r"\1",
             r"l'(apr[èe]s\S*|aprem|absence|arr[êe]t|autre)": r"\1",
             r"(?:je )?(?:ne )?me sens (?:très |plutôt )?(?:mal|pas (?:très )?bien)": "malade",
+            r"(?:(?:j'ai|avec) )?(?:(?:une?|le|la|de la|du|des) )?(?:(?:grosse|gros|forte?|sale"
+            r"|petite?|mauvaise?) )?(?:ill|migraine|fièvre|grippe|gastro|angine|rhume|covid"
+            r"|mal (?:de|à la|au) (?:tête|ventre|dos|gorge|dents))": "malade",
+            r"(?:je )?(?:ne )?(?:suis |vais )?pas (?:très |trop |vraiment )?bien": "malade",
+            # "Vendredi je ne travaille que le matin" is an afternoon off.
+            r"(?:je )?(?:ne )?travaille(?:rai)?((?: \S+){0,3}?) (?:que|seulement|uniquement)"
+            r"(?: le| au)? matin": r"\1 après-midi",
+            r"(?:je )?(?:ne )?travaille(?:rai)?((?: \S+){0,3}?) (?:que|seulement|uniquement)"
+            r"(?: l')?(?: au| le)? ?(?:apr[èe]s-midi|apr[èe]m)": r"\1 matin",
             r"ce matin": "aujourd'hui matin",
             r"cet? (apr[èe]s[- ]midi|apr[èe]m)": r"aujourd'hui \1",
             r"[àa] la mer": "",
@@ -193,6 +207,9 @@ def french() -> Words:
             r"(au|jusqu'au|jusqu'[àa]|-)((?: \S+){1,4}?) midi": r"\1\2 matin",
             r"(?:[àa] partir de|d[èe]s) midi": "après-midi",
             r"(?:avant|jusqu'[àa]) midi": "matin",
+            # "partir jeudi à midi", "je pars à midi jeudi".
+            r"(?:pars|partir|partirai|quitter|quitte|finir|finis)((?: (?!du\b|au\b)\S+){0,4}?)"
+            r" (?:à|vers) midi": r"\1 après-midi",
             # "lundi 3" and "du 3 au 7": the days of a month.
             rf"({_WEEKDAY}|le|les|du|au|et|-) (\d{{1,2}})(?![./]\d| {_MONTH}| ?{_UNIT})": r"\1 \2e",
         },
@@ -224,7 +241,27 @@ def french() -> Words:
             ("month", rf"(?:tout(?: le mois)?|le mois entier|l'ensemble du mois) {_OF}{{month}}"),
             ("first_week", rf"(?:la )?(?:première|1ère|1re) semaine (?:du mois )?{_OF}{{month}}"),
             ("last_week", rf"(?:la )?dernière semaine (?:du mois )?{_OF}{{month}}"),
+            (
+                "first_weeks",
+                rf"(?:les )?(?:{{number}} premières|premières {{number}}) semaines (?:du mois )?"
+                rf"{_OF}{{month}}",
+            ),
+            (
+                "last_weeks",
+                rf"(?:les )?(?:{{number}} dernières|dernières {{number}}) semaines (?:du mois )?"
+                rf"{_OF}{{month}}",
+            ),
+            (
+                "first_half",
+                rf"(?:la )?(?:première|1ère|1re) (?:quinzaine|moitié) (?:du mois )?{_OF}{{month}}",
+            ),
+            (
+                "second_half",
+                rf"(?:la )?(?:seconde|deuxième|dernière|2e|2ème) (?:quinzaine|moitié) (?:du mois )?"
+                rf"{_OF}{{month}}",
+            ),
         ),
+        next_year=("(?:de )?l'(?:année prochaine|an prochain)",),
         asked_periods=(
             (
                 "month",
@@ -303,6 +340,11 @@ PHRASES: Final = Phrases(
         ),
         (
             "out",
+            rf"(?:y a-t-il|il y a|y a|est-ce qu'il y a) (?:quelqu'un|du monde|des gens)"
+            rf"(?P<before> .*?)?? (?:d'|qui (?:est|sera) |de )?{_OFF}(?P<rest> .*)?",
+        ),
+        (
+            "out",
             rf"qui (?:est|sera|vient|travaille)(?P<before> .*?)?? (?:{_IN})(?P<rest> .*)?",
         ),
         (
@@ -310,6 +352,7 @@ PHRASES: Final = Phrases(
             r"qui (?:n'est|ne sera|est|sera) pas (?:là|présente?|au bureau|dispo(?:nible)?)"
             r"(?P<rest> .*)?",
         ),
+        ("out", r"qui (?:travaille|vient|travaillera|viendra)(?P<rest> .*)?"),
         (
             "out",
             r"qui (?:manque|prend (?:des congés|ses congés)|a posé(?: des congés)?)(?P<rest> .*)?",
@@ -337,6 +380,7 @@ PHRASES: Final = Phrases(
     ),
     subjects=("je", "on", "nous", "vous", "il", "elle", "ils", "elles", "mes", "mon"),
     asking=(
+        "il y a (?:quelqu'un|qui)",
         "qui|quand|comment|pourquoi|combien|quel(?:le)?s?|qu'est-ce|où est|où sont",
         "est-ce qu(?:'|e (?!je (?:peux|pourrais)))|y a-t-il|(?:me |m'en )?reste-t-il|il me reste",
         "(?:ai|suis|serai|dois|avais)-je|(?:est|sera|a-t|avait)-(?:il|elle|on)|avons-nous|avez-vous",
@@ -347,7 +391,8 @@ PHRASES: Final = Phrases(
         "(?:puis|pourrais)-je|(?:est-ce que )?je (?:peux|pourrais)|peut-on|pourrait-on",
         "(?:est-il|est-ce|serait-il|serait-ce|c'est|ce serait) possible|je me demand\\w+",
         "ça (?:irait|va|vous va|dérange|vous dérange|pose problème) si",
-        "(?:pouvez|pourriez)-vous|(?:peux|pourrais)-tu",
+        "(?:pouvez|pourriez)-vous|(?:peux|pourrais)-tu|tu (?:peux|pourrais)"
+        "|vous (?:pouvez|pourriez)",
     ),
     requesting_verbs=(),
     worked=r"(?:(?:j'ai|ai) )?travaillé",
@@ -399,13 +444,27 @@ PHRASES: Final = Phrases(
         ),
         ("cancel", rf"{_MAY}(?:annule|supprime|retire)[rz]? {_MINE}{{when}}"),
         (
+            "cancel",
+            rf"(?:finalement,? )?(?:je )?n'ai (?:finalement )?(?:plus|pas) besoin"
+            rf"(?: d[eu] (?:{_MINE}|(?:mon|ma) (?:jour|journée)(?: de {_LEAVE})?))?(?P<when> .*?)??"
+            r"(?:,? (?:annule[rz]?|supprime[rz]?)(?:-l[ea]s?)?)?",
+        ),
+        (
             "person_back",
             rf"quand (?:est-ce que )?{_NAME} (?:revient|rentre|reviendra|rentrera|est de retour"
             r"|sera de retour){when}",
         ),
         (
             "person_back",
-            rf"{_NAME} (?:revient|rentre|reviendra|rentrera|(?:est|sera) de retour) quand",
+            rf"{_NAME} (?:revient|rentre|reviendra|rentrera|(?:est|sera) de retour) quand"
+            rf"(?: d[eu] {_LEAVE})?",
+        ),
+        ("person_back", rf"{_NAME} (?:est|sera) {_OFF} quand"),
+        ("person_back", rf"{_NAME} (?:part|partira|prend) (?:en |ses |des ){_LEAVE} quand"),
+        ("person_back", rf"quand (?:est-ce que )?{_NAME} (?:est|sera) {_OFF}"),
+        (
+            "person_back",
+            rf"quand (?:est-ce que )?{_NAME} (?:part|partira|prend) (?:en |ses |des ){_LEAVE}",
         ),
         ("person_back", rf"quand (?:revient|rentre|reviendra|rentrera) {_NAME}"),
         ("person_back", rf"jusqu'à quand {_NAME} est(?:-il|-elle)? {_OFF}"),

@@ -30,7 +30,8 @@ _DARF: Final = (
 )
 _VERSCHIEBEN: Final = (
     "(?:verschieb(?:e|en)?|änder[en]?|ändere|verlänger[en]?|verlängere|verkürz(?:e|en)?|kürz(?:e|en)?"
-    "|anpassen|verleg(?:e|en)?|vorziehen|umbuchen|bearbeite[n]?)"
+    "|anpassen|verleg(?:e|en)?|vorziehen|umbuchen|bearbeite[n]?"
+    "|(?:nach (?:hinten|vorne?) )?(?:ver)?schieb(?:e|en)?)"
 )
 _STORNIEREN: Final = (
     "(?:stornier(?:e|en)?|absagen|sage?|lösch(?:e|en)?|zurückziehen|streich(?:e|en)?|zurücknehmen)"
@@ -44,6 +45,11 @@ QUESTIONS: Final[tuple[tuple[QuestionName, str], ...]] = (
     ),
     (
         "holidays",
+        r"welcher (?:gesetzliche )?feiertag (?:kommt|ist|steht) (?:als )?(?:nächste[rs]?"
+        r"|jetzt|an)",
+    ),
+    (
+        "holidays",
         r"(?:(?:welche|gibt es|zeige?(?: mir)?|wann sind) )?(?:die )?(?:gesetzlichen? )?feiertage"
         r"(?: (?:gibt es|haben wir|sind|kommen noch|stehen an))?"
         r"(?: (?:in )?diese[sm] jahr(?: noch)?)?{when}",
@@ -52,6 +58,15 @@ QUESTIONS: Final[tuple[tuple[QuestionName, str], ...]] = (
     ("holiday", r"haben wir {before}frei{when}"),
     ("me", rf"(?:bin|war) ich {{before}}(?:{_WEG}|{_DA}){{when}}"),
     ("me", r"(?:hab|habe|hatte) ich {before}(?:frei|urlaub){when}"),
+    (
+        "booked",
+        r"welche (?:urlaubs)?tage (?:hab|habe) ich {before}(?:schon )?(?:verplant|gebucht|frei"
+        r"|geplant|eingetragen){when}",
+    ),
+    (
+        "change",
+        rf"{_DARF}(?:mein\w* |den )?(?:freien )?(?P<when>\S+ gegen .+) (?:ein|um)?tauschen",
+    ),
     ("me", r"muss ich {before}(?:arbeiten|ins büro){when}"),
     ("me", r"arbeite ich{when}"),
     (
@@ -76,6 +91,16 @@ QUESTIONS: Final[tuple[tuple[QuestionName, str], ...]] = (
     ("cancel", rf"{_DARF}{_STORNIEREN} (?:ich )?(?:mein\w*|den|die) {_URLAUB}{{when}}(?: ab)?"),
     ("cancel", r"storniere(?= .){when}"),
     (
+        "cancel",
+        rf"(?:(?:mein\w*|den|die) )?{_URLAUB}{{when}} (?:brauche?|benötige) ich (?:doch |jetzt )?"
+        r"(?:nicht|keinen)(?: mehr)?",
+    ),
+    (
+        "cancel",
+        rf"(?:ich )?(?:brauche?|benötige) (?:ich )?(?:mein\w*|den|die) {_URLAUB}{{when}} (?:doch )?"
+        r"nicht(?: mehr)?",
+    ),
+    (
         "person_back",
         rf"(?:ab )?wann (?:kommt|ist|wird) {{who}} (?:denn |eigentlich |endlich )?(?:wieder )?{_DA}"
         r"(?: sein)?",
@@ -93,8 +118,13 @@ QUESTIONS: Final[tuple[tuple[QuestionName, str], ...]] = (
     ("person_in", r"arbeitet {who}{when}"),
     ("person_in", r"(?:fehlt|kommt) {who}{when}"),
     (
+        "person_back",
+        rf"wann (?:ist|hat) {{who}} (?:wieder |eigentlich |das nächste (?:mal )?|als nächstes )*"
+        rf"(?:{_WEG}|urlaub)",
+    ),
+    (
         "person_in",
-        rf"wann (?:ist|hat) {{who}} (?:wieder |eigentlich |das nächste mal )*{_WEG}{{when}}",
+        rf"wann (?:ist|hat) {{who}} (?:wieder |eigentlich |das nächste (?:mal )?)*{_WEG}{{when}}",
     ),
 )
 
@@ -227,6 +257,10 @@ def german() -> Words:
             *("liebe grüsse", "viele grüsse", "beste grüsse"),
             *("kann ich", "könnte ich", "darf ich", "dürfte ich", "würde(?: ich)?", "ich würde"),
             *("geht(?: es)?", "ginge(?: es)?"),
+            "(?:(?:kannst|könntest) du|(?:können|könnten) sie)(?: (?:mir|mich))?",
+            "(?:(?:mir|mich) )?(?:trage?|buche?|plane?|notiere?)(?: (?:mir|mich))?",
+            *("auch", "ebenfalls", "hoffentlich"),
+            *("ein(?:tragen|planen|buchen)", "als(?= urlaub| frei)", r"(?<=urlaub )ein"),
             *("wenn möglich", "falls möglich", "wäre es möglich", "voraussichtlich", "vermutlich"),
             *("(?:den )?ganzen tag", "ganztägig", "ganztags", "die ganze"),
             *("(?:ich )?wäre(?: ich)?", "nicht (?:da|im büro|im haus|verfügbar)"),
@@ -247,8 +281,8 @@ def german() -> Words:
                 "ganze",
                 "möglich",
                 "raus",
-                r"einschl\.?",
-                r"inkl\.?",
+                r"(?:beide(?: tage)? |jeweils )?(?:einschl\.?|inkl\.?|inklusive)",
+                "(?:beide(?: tage)?|jeweils) einschliesslich",
                 "ins büro",
                 "(?:die |zur )?arbeit",
             ),
@@ -257,8 +291,16 @@ def german() -> Words:
             r"diesen (vormittag|nachmittag)": r"heute \1",
             r"zwischen den jahren": "27. dezember - 31. dezember",
             r"am heutigen tag": "heute",
-            r"(?:mir )?(?:geht'?s )?(?:mir )?nicht (?:so |sehr |besonders )?(?:gut|wohl)": "krank",
+            r"(?:mir )?(?:geht'?s )?(?:mir )?nicht (?:so |sehr |besonders |ganz )?(?:gut|wohl|fit)"
+            r"": "krank",
             r"(?:mir )?geht'?s (?:mir )?schlecht": "krank",
+            r"(?:starke |hohes |leichtes )?(?:ill|\w*schmerzen|\w*weh|fieber|covid(?:-19)?|corona"
+            r"|durchfall|schnupfen|erbrechen)": "krank",
+            # "Freitag nur vormittags arbeiten" is an afternoon off.
+            r"(?:(?:ich )?arbeite(?: ich)?((?: \S+){0,3}?) )?nur (?:am )?vormittags?"
+            r"(?: (?:arbeiten|da|hier|im büro))?": r"\1 nachmittag",
+            r"(?:(?:ich )?arbeite(?: ich)?((?: \S+){0,3}?) )?nur (?:am )?nachmittags?"
+            r" (?:arbeiten|da|hier|im büro)": r"\1 vormittag",
             r"(?:ich )?fühle? mich((?: [^\s,]+){0,2}?) (?:schlecht|krank|elend)": r"\1 krank",
             # "Ich komme heute nicht", "kann morgen nicht arbeiten": the days stay.
             r"(?:ich )?(?:komme?|kann|arbeite|bin|werde)((?: [^\s,]+){0,4}?) nicht"
@@ -286,7 +328,27 @@ def german() -> Words:
                 "last_week",
                 r"(?:(?:die|in der) )?letzte[nr]? (?:woche (?:im|vom|des) {month}s?|{month}woche)",
             ),
+            (
+                "first_weeks",
+                r"(?:(?:die|in den) )?ersten? (?:{number}|beiden?)"
+                r" (?:wochen (?:im|vom|des) {month}s?|{month}wochen)",
+            ),
+            (
+                "last_weeks",
+                r"(?:(?:die|in den) )?letzten? (?:{number}|beiden?)"
+                r" (?:wochen (?:im|vom|des) {month}s?|{month}wochen)",
+            ),
+            (
+                "first_half",
+                r"(?:(?:die|in der) )?erste[nr]? (?:hälfte (?:im|vom|des) {month}s?|{month}hälfte)",
+            ),
+            (
+                "second_half",
+                r"(?:(?:die|in der) )?zweite[nr]?"
+                r" (?:hälfte (?:im|vom|des) {month}s?|{month}hälfte)",
+            ),
         ),
+        next_year=("(?:des )?nächsten jahres", "(?:im )?nächste[ns] jahr"),
         asked_periods=(
             ("month", r"(?:(?:im|den|für|irgendwann im) )?{month}"),
             ("this_month", r"(?:in )?diese[nm] monat"),
@@ -306,7 +368,8 @@ def german() -> Words:
             "|arbeitsamt|termin(?: (?:beim|bei der|bei|im) \\w+)?|umzug|hochzeit|handwerker"
             "(?:termin)?"
             "|behörden(?:gang|termin)|\\w*prüfung)",
-            "(?:(?:mein|unser)e? )?(?:kind|kleiner?|sohn|tochter)(?: ist)? krank",
+            "(?:(?:mein|unser)e? )?(?:kind|kleiner?|sohn|tochter|baby)(?: (?:ist|hat))?"
+            " (?:krank|fieber)",
         ),
         past=frozenset(("war", "waren", "gewesen", "hatte")),
         ahead=(

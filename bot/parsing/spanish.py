@@ -165,6 +165,12 @@ def spanish() -> Words:
                 "vale",
             ),
             *("(?:me |nos )?(?:gustaría|encantaría)", "quisiera", "querría", "quería"),
+            *("también", "espero", "ojalá", "si todo va bien"),
+            "(?:(?:ambos|los dos) (?:días )?)?(?:incluid[oa]s?|inclusive)",
+            *(
+                "al final",
+                "(?:me )?(?:puedes|podrías)(?: (?:poner|apuntar|dar|reservar|pedir)(?:me)?)?",
+            ),
             *("(?:me )?(?:puedo|podría|podemos)", "(?:es|sería) posible", "se puede"),
             "(?:voy|vamos) a (?:estar|tomar|tomarme|coger|cogerme|pedir)?",
             *("(?:tomar|coger|pedir|solicitar|reservar)(?:me)?", "(?:quiero|necesito) "),
@@ -206,6 +212,19 @@ def spanish() -> Words:
             rf"(?= (?:{_WEEKDAY}|ayer|hoy|anteayer|\d|pasad))(?!.* (?:hasta|al|-) )": (
                 r"\1\2 desde-entonces"
             ),
+            r"(?:(?:un|una|con|tengo|mucha|mucho|fuerte) )*(?:dolor de (?:cabeza|espalda"
+            r"|muelas|est[óo]mago|garganta|barriga)|ill|covid|gastroenteritis|migraña|fiebre|anginas"
+            r"|catarro)": "enfermedad",
+            # "El viernes solo trabajo por la mañana" is an afternoon off.
+            r"(?:s[óo]lo trabajo|trabajo s[óo]lo)((?: \S+){0,3}?) (?:por|en) la ma[ñn]ana": (
+                r"\1 por la tarde"
+            ),
+            r"(?:s[óo]lo trabajo|trabajo s[óo]lo)((?: \S+){0,3}?) (?:por|en) la tarde": (
+                r"\1 por la mañana"
+            ),
+            # "salir el jueves a mediodía", "me voy a mediodía el jueves".
+            r"(?:salir|salgo|saldré|irme|me voy|marcharme)((?: (?!del\b|al \d)\S+){0,4}?)"
+            r" (?:al? )?mediod[ií]a": r"\1 por la tarde",
             # "desde el viernes a mediodía", "hasta el 9 a mediodía".
             rf"({_FROM})((?: (?!al\b|hasta|-)\S+){{1,4}}?) (?:al? )?mediod[ií]a": (
                 r"\1\2 por la tarde"
@@ -222,7 +241,26 @@ def spanish() -> Words:
             ("month", r"todo (?:el mes de )?{month}|(?<!del )(?:el )?mes (?:entero )?de {month}"),
             ("first_week", r"(?:(?:en |durante )?la )?primera semana de(?:l mes de)? {month}"),
             ("last_week", r"(?:(?:en |durante )?la )?última semana de(?:l mes de)? {month}"),
+            (
+                "first_weeks",
+                r"(?:(?:en |durante )?las )?(?:{number} primeras|primeras {number}) semanas"
+                r" de(?:l mes de)? {month}",
+            ),
+            (
+                "last_weeks",
+                r"(?:(?:en |durante )?las )?(?:{number} últimas|últimas {number}) semanas"
+                r" de(?:l mes de)? {month}",
+            ),
+            (
+                "first_half",
+                r"(?:(?:en |durante )?la )?primera (?:quincena|mitad) de(?:l mes de)? {month}",
+            ),
+            (
+                "second_half",
+                r"(?:(?:en |durante )?la )?segunda (?:quincena|mitad) de(?:l mes de)? {month}",
+            ),
         ),
+        next_year=("del? (?:el )?(?:año que viene|próximo año|año próximo)",),
         asked_periods=(
             ("month", r"(?:(?:en|durante|para|del?) (?:el )?(?:mes de )?)?{month}"),
             ("this_month", r"(?:en |durante )?este mes"),
@@ -333,12 +371,18 @@ PHRASES: Final = Phrases(
             r"quién(?:es)? (?:está|estará|están|estarán|viene|vienen|trabaja|trabajan)"
             rf"(?P<before> .*?)?? {_IN}(?P<rest> .*)?",
         ),
+        ("out", r"quién(?:es)? (?:trabaja|trabajan|viene|vienen)(?P<rest> .*)?"),
         ("out", r"quién(?:es)? (?:tiene|tienen) (?:vacaciones|libre|fiesta)(?P<rest> .*)?"),
         (
             "out",
             rf"(?:hay|está|estará) alguien(?: más)?(?P<before> .*?)?? {_OFF}(?P<rest> .*)?",
         ),
-        ("out", r"(?:fuera|ausentes|(?:las )?ausencias(?: del equipo)?)(?P<rest> .*)?"),
+        (
+            "out",
+            # "Fuera del 21 al 24" is leave.
+            r"(?:fuera(?! (?:del?|desde) .*\b(?:al?|hasta)\b)|ausentes"
+            r"|(?:las )?ausencias(?: del equipo)?)(?P<rest> .*)?",
+        ),
         (
             "mine",
             r"mías|"
@@ -429,6 +473,11 @@ PHRASES: Final = Phrases(
             rf"{_MAY}(?:cancelar?|anular?|borrar?|eliminar?|retirar?|quitar?) {_MINE}{{when}}",
         ),
         (
+            "cancel",
+            rf"(?:al final,? )?(?:ya )?no (?:necesito|me hacen? falta)(?: {_MINE})?(?P<when> .*?)??"
+            r"(?:,? (?:an[úu]l|canc[ée]l|b[óo]rr|qu[íi]t)a(?:r)?l[oa]s?)?",
+        ),
+        (
             "person_back",
             r"cuándo (?:vuelve|volverá|regresa|regresará|se reincorpora|está de vuelta) {who}",
         ),
@@ -443,6 +492,8 @@ PHRASES: Final = Phrases(
         ("person_in", r"tiene {who} (?:vacaciones|libre|el día libre){when}"),
         ("person_in", r"(?:está|estará|viene|vendrá|trabaja|falta|libra) {who}{when}"),
         ("person_in", rf"cuándo (?:está|estará|libra) {{who}}(?: {_OFF})?{{when}}"),
+        ("person_back", rf"cuándo (?:tiene|coge|tendrá) {{who}} {_LEAVE}"),
+        ("person_back", rf"cuándo (?:tiene|coge|tendrá|se va de) {_LEAVE} {{who}}"),
     ),
     in_english={
         **dict.fromkeys(("solicitar", "solicitud", "pedir"), "request"),

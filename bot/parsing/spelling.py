@@ -57,7 +57,7 @@ def _meant(word: str, language: str, type_words: tuple[str, ...]) -> str | None:
         return None
     likely = {
         target
-        for key in (word, *_without_one(word))
+        for key in (word, *_without_one(word), _DOUBLED.sub(r"\1", word))
         for target in by_letters.get(key, ())
         if _is_error(word, target)
     }
@@ -74,6 +74,8 @@ def _is_near(word: str, target: str) -> bool:
 
 def _is_error(word: str, target: str) -> bool:
     """Whether one letter is missing, doubled or too many, two are swapped, or one is replaced."""
+    if _DOUBLED.sub(r"\1", word) == _DOUBLED.sub(r"\1", target):
+        return True
     if len(word) == len(target):
         differ = [at for at in range(len(word)) if word[at] != target[at]]
         if len(differ) == 2 and differ[1] == differ[0] + 1:
@@ -82,6 +84,10 @@ def _is_error(word: str, target: str) -> bool:
         return len(differ) == 1 and differ[0] > 0 and is_long
     # "Fridays" and "freitags" are no errors: they are every Friday.
     return len(word) < len(target) or not word.startswith(target)
+
+
+# "Tommorow" has one letter too many and one too few.
+_DOUBLED: Final = re.compile(r"(.)\1")
 
 
 def _without_one(word: str) -> Iterator[str]:
@@ -105,7 +111,7 @@ def _vocabulary(
     }
     by_letters: dict[str, set[str]] = {}
     for target in targets:
-        for key in (target, *_without_one(target)):
+        for key in (target, *_without_one(target), _DOUBLED.sub(r"\1", target)):
             by_letters.setdefault(key, set()).add(target)
     return targets, _real_words(words), {key: frozenset(each) for key, each in by_letters.items()}
 

@@ -358,7 +358,8 @@ def _without_errand(
     if match is None:
         return typed, None
     rest = " ".join(filter(None, (typed[: match.start("errand")], typed[match.end("errand") :])))
-    if not typed_terms.terms_of(reduced(plain(rest)), language)[0]:
+    text, _ = spelling.corrected(plain(rest), language, types)
+    if not typed_terms.terms_of(reduced(text), language)[0]:
         return typed, None
     words = words_of(language)
     named = [
@@ -481,6 +482,17 @@ def _shorter(word: str) -> set[str]:
 
 
 _TODAY: Final = frozenset(("", "today", "now", "right now", "heute", "gerade", "jetzt"))
+_YEARS: Final[Mapping[str, int]] = {
+    "this year": 0,
+    "next year": 1,
+    "last year": -1,
+    "dieses jahr": 0,
+    "nächstes jahr": 1,
+    "letztes jahr": -1,
+}
+_PREPOSITION: Final = re.compile(
+    r"\A(?:over|during|at|in|for|über|an|zu|im|für|en|por|para|durante|pendant|durant|pour|au|à)\s"
+)
 _WEEK: Final = frozenset(("week", "this week", "the week", "woche", "diese woche"))
 # Longer periods are cut.
 _MAX_PERIOD_DAYS: Final = 366
@@ -494,13 +506,28 @@ def period_in(typed: str, context: ParsingContext) -> tuple[date, date] | None:
     words = in_english(typed_names.plain(typed))
     if words in _TODAY:
         return context.today, context.today
+    if year := _year_in(words, context.today):
+        return date(year, 1, 1), date(year, 12, 31)
     if words in _WEEK:
         return context.today, end_of_week(context.today)
     for language in dict.fromkeys((context.language, *LANGUAGES)):
-        found = _period_in(words, replace(context, language=language))
+        in_language = replace(context, language=language)
+        found = _period_in(words, in_language)
+        if found is None and (match := _PREPOSITION.match(words)):
+            # "Over new year".
+            found = _period_in(words[match.end() :], in_language)
         if found is not None:
             return found
     return None
+
+
+def _year_in(words: str, today: date) -> int | None:
+    """The calendar year that the plain text names: "for next year", "2027"."""
+    name = in_english(_PREPOSITION.sub("", words))
+    if re.fullmatch(r"20\d\d", name):
+        return int(name)
+    ahead = _YEARS.get(name)
+    return None if ahead is None else today.year + ahead
 
 
 def _period_in(words: str, context: ParsingContext) -> tuple[date, date] | None:

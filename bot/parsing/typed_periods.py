@@ -3,44 +3,77 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
 from functools import lru_cache
 from typing import Final
 
 from bot.parsing.languages import words_of
-from bot.parsing.typed_terms import Problem, Unclear
+from bot.parsing.typed_terms import Problem, Unclear, any_of
 from bot.parsing.vocabulary import PeriodKind
 from storage.base.values import month_end
 
 # With fewer working days at the end of a month, the week before may be meant as well.
 _MIN_DAYS_OF_WEEK: Final = 3
+# The last day of the first half of a month.
+_MIDDLE: Final = 15
+# "Die ersten beiden Wochen".
+_BOTH: Final = 2
 _START, _END = r"(?<![^\s,;-])", r"(?=$|[\s,;.?!-])"
 
 
 @lru_cache
 def _patterns(language: str, *, is_asked: bool) -> Sequence[tuple[PeriodKind, re.Pattern[str]]]:
     words = words_of(language)
-    months = "|".join(sorted(words.months, key=len, reverse=True))
+    months = any_of(words.months)
+    numbers = any_of((*_weeks_by_name(language), "[2-4]"))
     patterns = (*words.periods, *(words.asked_periods if is_asked else ()))
     return [
         (
             kind,
             re.compile(
-                _START + _with_months(pattern, months) + r"(?: (?:de )?(?P<year>\d{4}))?" + _END
+                _START
+                + _with_groups(
+                    _with_groups(pattern.replace("{month}", r"{month}\.?"), "month", months),
+                    "number",
+                    numbers,
+                )
+                + r"(?: (?:de )?(?P<year>\d{4}))?"
+                + _END
             ),
         )
         for kind, pattern in patterns
     ]
 
 
-def _with_months(pattern: str, months: str) -> str:
-    """The pattern with a group for each place of the month."""
-    parts = pattern.split("{month}")
+def _with_groups(pattern: str, name: str, words: str) -> str:
+    """The pattern with a group for each place of the month, or of the number."""
+    parts = pattern.split(f"{{{name}}}")
     joined = parts[0]
     for number, part in enumerate(parts[1:]):
-        joined += rf"(?P<month{number}>{months})\.?{part}"
+        joined += f"(?P<{name}{number}>{words}){part}"
     return f"(?:{joined})"
+
+
+def _weeks_by_name(language: str) -> Mapping[str, int]:
+    numbers = words_of(language).numbers
+    return {name: number for name, number in numbers.items() if 2 <= number <= 4}
+
+
+def _named(groups: Mapping[str, str | None], name: str) -> str | None:
+    """What stands at the place of the month, or of the number."""
+    return next((word for group, word in groups.items() if group.startswith(name) and word), None)
+
+
+@lru_cache
+def _next_year(language: str) -> re.Pattern[str]:
+    words = words_of(language)
+    return re.compile(rf"{_START}({any_of(words.months)})\.?,? (?:{any_of(words.next_year)}){_END}")
+
+
+def _with_years(text: str, language: str, today: date) -> str:
+    """The plain text with the number of the year in place of "next year" after a month."""
+    return _next_year(language).sub(rf"\1 {today.year + 1}", text)
 
 
 def with_dates(text: str, language: str, today: date, weekdays: frozenset[int]) -> str:
@@ -53,6 +86,7 @@ def with_dates(text: str, language: str, today: date, weekdays: frozenset[int]) 
             return match.group()
         return f"{days[0]} - {days[1]}"
 
+    text = _with_years(text, language, today)
     for kind, pattern in _patterns(language, is_asked=False):
         text = pattern.sub(lambda match, kind=kind: dated(match, kind), text)  # type: ignore[misc]
     return text
@@ -60,6 +94,7 @@ def with_dates(text: str, language: str, today: date, weekdays: frozenset[int]) 
 
 def unclear(text: str, language: str, today: date, weekdays: frozenset[int]) -> Problem | None:
     """The first such days of a plain text that may be other days, too."""
+    text = _with_years(text, language, today)
     for kind, pattern in _patterns(language, is_asked=False):
         for match in pattern.finditer(text):
             try:
@@ -73,6 +108,7 @@ def asked(
     text: str, language: str, today: date, weekdays: frozenset[int]
 ) -> tuple[date, date] | None:
     """The first and last day of a plain text that only names such days, for a question."""
+    text = _with_years(text, language, today)
     for kind, pattern in _patterns(language, is_asked=True):
         if match := pattern.fullmatch(text):
             try:
@@ -102,11 +138,7 @@ def _days(
         first = today.replace(day=1)
         first = first if kind == "this_month" else _next_month(first)
         return first, month_end(first)
-    month = next(
-        words_of(language).months[name]
-        for group, name in groups.items()
-        if group.startswith("month") and name
-    )
+    month = words_of(language).months[str(_named(groups, "month"))]
     typed_year = groups.get("year")
     try:
         first = date(int(typed_year or today.year + (month < today.month)), month, 1)
@@ -118,28 +150,40 @@ def _days(
     if typed_year is None and not is_asked and first < today <= last:
         # Part of it is over: this year's or next year's.
         raise Unclear("which_year", match.group())
-    if kind not in ("first_week", "last_week"):
+    if kind == "first_half":
+        return first, first.replace(day=_MIDDLE)
+    if kind == "second_half":
+        return first.replace(day=_MIDDLE + 1), last
+    if kind == "month":
         return first, last
-    week = _week(kind, first, last, weekdays)
-    if week is None:
+    count = 1
+    if kind in ("first_weeks", "last_weeks"):
+        number = _named(groups, "number")
+        count = _weeks_by_name(language).get(number, 0) or int(number) if number else _BOTH
+    is_at_start = kind in ("first_week", "first_weeks")
+    weeks = _weeks(count, first, last, weekdays, is_at_start=is_at_start)
+    if weeks is None:
         raise Unclear("which_day", match.group())
-    return week
+    return weeks
 
 
-def _week(
-    kind: PeriodKind, first: date, last: date, weekdays: frozenset[int]
+def _weeks(
+    count: int, first: date, last: date, weekdays: frozenset[int], *, is_at_start: bool
 ) -> tuple[date, date] | None:
-    """The working days of the month's first or last week; None if two weeks may be meant."""
+    """The working days of the month's first or last weeks; None if others may be meant."""
     days = [first + timedelta(days=index) for index in range((last - first).days + 1)]
     worked = [day for day in days if day.weekday() in weekdays]
     if not worked:
         return None
-    edge = worked[0] if kind == "first_week" else worked[-1]
+    edge = worked[0] if is_at_start else worked[-1]
     monday = edge - timedelta(days=edge.weekday())
-    week = [day for day in worked if monday <= day < monday + timedelta(days=7)]
+    week = [day for day in worked if monday <= day < monday + timedelta(weeks=1)]
     if len(week) < min(_MIN_DAYS_OF_WEEK, len(weekdays)):
         return None
-    return week[0], week[-1]
+    if not is_at_start:
+        monday -= timedelta(weeks=count - 1)
+    weeks = [day for day in worked if monday <= day < monday + timedelta(weeks=count)]
+    return weeks[0], weeks[-1]
 
 
 def _next_month(first: date) -> date:

@@ -29,7 +29,8 @@ class Command:
 MAX_LENGTH: Final = 200
 _PUNCTUATION: Final = " ?!.,"
 _COURTESIES: Final = re.compile(
-    r"(?<!\S)(?:please|pls|plz|thanks|thank you|hi|hello|hey|bitte|danke|hallo|mal"
+    r"(?<!\S)(?:please|pls|plz|thanks|thank you|hi|hello|hey|bitte|danke|hallo|mal|eigentlich"
+    r"|denn|überhaupt"
     rf"|{any_of(further('greetings'))})(?=$|[\s,])[,]?"
 )
 _SHOW: Final = r"(?:(?:show|tell|list|check|zeig|zeige)(?: me| mir)? |(?:what's|what is) )?"
@@ -50,7 +51,8 @@ _ELSEWHERE: Final = (
 _ZUHAUSE: Final = r"(?:(?:im )?home[ -]?office|von (?:zu ?hause|daheim)(?: aus)?)"
 # What follows "out" in leave of one's own: "out sick today", "out tomorrow, back thursday".
 _OWN_LEAVE: Final = (
-    r"(?:of|sick|ill|for|on (?:leave|holiday|vacation|pto))\b|.*\b(?:back|wieder|zurück)\b"
+    r"(?:of|sick|ill|for|on (?:leave|holiday|vacation|pto))\b"
+    r"|(?:from|vom|von) .*\b(?:to|until|till|bis)\b|.*\b(?:back|wieder|zurück)\b"
 )
 _WEG: Final = r"(?:weg|abwesend|nicht (?:da|im büro)|frei|off|(?:im |auf |in )?urlaub)"
 _JEMAND: Final = r"(?:jemand|irgendjemand|irgendwer|wer|leute|welche|kollegen)(?: anderes)?"
@@ -96,6 +98,18 @@ _PHRASES: Final[tuple[tuple[CommandName, str], ...]] = (
     ),
     (
         "balance",
+        rf"was (?:habe?|hätte) ich (?:noch|übrig)\b(?=.*\b(?:urlaub|tage|resturlaub)\b){_STILL}"
+        r"(?: an (?:\w*urlaub\w*|tagen))?(?P<rest> .*)?",
+    ),
+    # The balance leads to its ledger, with what was carried over.
+    ("balance", r"how (?:many|much) .*\b(?:did|have|do) i .*carr(?:y|ied) over\b.*"),
+    (
+        "balance",
+        r"wie ?viele? .*\b(?:resturlaub|übertragen|mitgenommen)\b.*\b(?:letzte[mn]|vorige[mn])"
+        r" jahr\b.*",
+    ),
+    (
+        "balance",
         r"(?:do i|have i) (?:still )?(?:have|got) (?:any|enough) .*\b(?:left|remaining)\b.*",
     ),
     ("balance", r"(?:habe?|hätte) ich noch (?:genug )?(?:urlaub|tage|urlaubstage|resturlaub)\b.*"),
@@ -121,6 +135,8 @@ _PHRASES: Final[tuple[tuple[CommandName, str], ...]] = (
         r"wer (?:alles )?(?:ist|sind|kommt|arbeitet)(?P<before> .*?)?? (?:da|hier|im büro|im haus)"
         r"(?P<rest> .*)?",
     ),
+    ("out", r"who works(?P<rest> .*)?"),
+    ("out", r"wer (?:arbeitet|kommt)(?P<rest> .*)?"),
     ("out", r"who (?:isn't|is not|won't be) (?:in|here|around|working)(?P<rest> .*)?"),
     (
         "out",
@@ -198,8 +214,17 @@ def command_of(typed: str) -> Command | None:
         if match := pattern.fullmatch(text):
             parts = match.groupdict()
             rest = f"{parts.get('before') or ''} {parts.get('rest') or ''}"
+            if name == "balance" and _CONDITION.search(text):
+                name, rest = "what_if", ""
             return Command(name=name, rest=" ".join(rest.split()))
     return None
+
+
+# "How many days would be left if I took friday?" is not about today.
+_CONDITION: Final = re.compile(
+    r"\b(?:(?:if|when) (?:i|we) |(?:wenn|falls) (?:ich|wir) |(?:et )?si (?:je |j'|on )"
+    r"|si (?!possible|es posible|puede|se puede)\w+)"
+)
 
 
 def cleaned(typed: str) -> str:
@@ -230,7 +255,7 @@ _ASKING_ALWAYS: Final = (
     *(r"(?:who|whom|whose|when|where|why|how|which|what)(?:'s)?", "(?:who|what|when|where)s"),
     "is|are|does|did|has|isn't|aren't|ain't|doesn't|didn't|hasn't|haven't",
     "(?:do you know|let me know|tell me) (?:if|when|who)",
-    "wer|wen|wem|wann|wo|warum|wieso|weshalb|wie|welche[rsmn]?",
+    "wer|wen|wem|(?:ab |bis |seit )?wann|wo|warum|wieso|weshalb|wie|welche[rsmn]?",
     "was (?:ist|sind|war|habe?|kann|gibt|passiert)",
     "ist|sind|seid|bist|hast|hat|habt|gibt|fehlt|fehlen|kommt",
     *further("asking"),
@@ -327,7 +352,7 @@ def reduced(
     text = _courtesies(language).sub(" ", f" {text} ")
     for pattern, replacement in words.rewrites.items():
         text = re.sub(f"{_START}(?:{pattern}){_END}", replacement, text)
-    text = " ".join(re.sub(r"(?<=\w)( ?)[+&]\1(?=\w)", " & ", text).split())
+    text = " ".join(re.sub(r"(?<=\w)( ?)(?:[+&]|&amp;)\1(?=\w)", " & ", text).split())
     if weekdays and today.weekday() <= max(weekdays):
         last = today + timedelta(days=max(weekdays) - today.weekday())
         rest = rf"{_START}(?:{any_of(words.rest_of_week)}){_END}"

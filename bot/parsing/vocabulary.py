@@ -19,6 +19,10 @@ PeriodKind = Literal[
     "month",
     "first_week",
     "last_week",
+    "first_weeks",
+    "last_weeks",
+    "first_half",
+    "second_half",
     "this_month",
     "next_month",
     "month_end",
@@ -48,7 +52,8 @@ class Words:
     ``articles`` may stand before the number of a day, ``of`` before its month and year.
     ``week_after`` stands behind a weekday, or ``week_before`` before one, that is a week after the
     coming one. ``periods`` are regular expressions of parts of a month, in which ``{month}`` stands
-    for the month; ``asked_periods`` are further ones of questions, where nothing is requested.
+    for the month and ``{number}`` for how many weeks; ``next_year`` comes after a month;
+    ``asked_periods`` are further ones of questions, where nothing is requested.
     ``lookalikes`` are words that a typing error in a word of another meaning would look like, so
     they are never taken for one: "mourning". ``errands`` are regular
     expressions of reasons that may come first: "dentist tomorrow morning". ``past`` words tell that
@@ -95,13 +100,15 @@ class Words:
     week_before: tuple[str, ...] = ()
     periods: tuple[tuple[PeriodKind, str], ...] = ()
     asked_periods: tuple[tuple[PeriodKind, str], ...] = ()
+    next_year: tuple[str, ...] = ()
     lookalikes: frozenset[str] = frozenset()
     errands: tuple[str, ...] = ()
     past: frozenset[str] = frozenset()
     ahead: tuple[str, ...] = ()
 
 
-CommandName = Literal["help", "balance", "out", "mine", "cancel"]
+# The last asks what would be left after leave that is not requested.
+CommandName = Literal["help", "balance", "out", "mine", "cancel", "what_if"]
 # Whether a person is in, when they are back, whether the reader works, what they have booked, the
 # next public holidays, whether a day is one, who approves, and how to change or cancel leave.
 QuestionName = Literal[

@@ -155,6 +155,19 @@ def test_words_that_join_or_soften_are_understood(
     assert all(days in card.visible_text for days in read)
 
 
+def test_words_that_a_question_about_own_leave_has_besides_are_named(world: World) -> None:
+    answer = world.say(ADA, "am I off when the moon is full")
+
+    assert answer.text.startswith("I didn't read “when the moon is full”. ")
+
+
+def test_what_would_be_left_is_shown_for_typed_days(world: World) -> None:
+    answer = world.say(ADA, "how many days would I have left if I took next week?")
+
+    assert answer.text.startswith("Type only the days that you'd take, such as `3-7 aug`.")
+    assert not answer.buttons
+
+
 def test_an_answer_is_in_the_thread_in_which_was_asked(world: World) -> None:
     first = world.say(ADA, "help")
 

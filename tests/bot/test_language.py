@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta
 from string import Formatter
 from typing import Any, Final
 
@@ -219,3 +219,18 @@ def test_pending_requests_of_colleagues_are_told_without_a_heading_above_them() 
 def test_french_elides_before_names_that_begin_with_a_vowel(name: str, shown: str) -> None:
     with using_locale("fr-FR"):
         assert gettext("{requester}'s approved leave was cancelled.", requester=name) == shown
+
+
+def test_french_counts_the_first_of_a_month_as_an_ordinal() -> None:
+    with using_locale("fr-FR"):
+        assert words.day(date(2027, 1, 1)) == "ven. 1er janv. 2027"
+        assert words.day(date(2027, 1, 11)) == "lun. 11 janv. 2027"
+        assert words.weekday_and_number(date(2026, 12, 1)) == "mar. 1er"
+        moment = datetime(2027, 1, 1, 1, 11, tzinfo=UTC)
+        assert words.moment(moment, "UTC") == "1er janv. 2027, 01:11"
+
+
+def test_a_sentence_that_ends_with_an_abbreviation_has_one_full_stop() -> None:
+    with using_locale("fr-FR"):
+        day = words.short_day(date(2027, 1, 4))
+        assert gettext("You have no leave booked {when}.", when=day).endswith("4 janv.")

@@ -7,7 +7,7 @@ from datetime import date
 import pytest
 
 from bot.parsing import typed_work
-from bot.parsing.typed_leave import ParsedLeave, ParsingContext
+from bot.parsing.typed_leave import ParsedLeave, ParsingContext, period_in
 from bot.parsing.typed_phrases import Command, command_of, without_whats_left
 from bot.parsing.typed_questions import question_of
 from tests.bot.test_typed_leave import dates_of, parsed
@@ -54,13 +54,14 @@ def test_an_errand_is_the_reason(text: str, language: str, note: str) -> None:
         ("meine tochter ist krank, bleibe heute daheim", "de"),
         ("mon fils est malade, je ne viendrai pas aujourd'hui", "fr"),
         ("mi hija está enferma, hoy no voy", "es"),
+        ("my kid is ill so i need today off", "en"),
     ],
 )
 def test_a_sick_child_is_sick_leave_with_that_reason(text: str, language: str) -> None:
     leave = typed(text, language)
 
     assert (leave.leave_type_id, leave.problems) == ("sick", ())
-    assert leave.note == text.partition(",")[0]
+    assert leave.note == text.partition(",")[0].partition(" so ")[0]
     assert dates_of(leave) == ("2026-11-23", "2026-11-23")
 
 
@@ -78,6 +79,10 @@ def test_an_errand_alone_is_no_leave(text: str) -> None:
         ("ich fühle mich heute elend", "de"),
         ("je ne me sens pas bien aujourd'hui", "fr"),
         ("hoy no me encuentro bien", "es"),
+        ("woke up with a migraine, won't be in today", "en"),
+        ("hab heute starke rückenschmerzen", "de"),
+        ("grosse migraine, je ne viendrai pas aujourd'hui", "fr"),
+        ("tengo dolor de cabeza, hoy no puedo ir", "es"),
     ],
 )
 def test_being_unwell_is_sick_leave(text: str, language: str) -> None:
@@ -264,3 +269,151 @@ def test_who_comes_at_noon_is_off_in_the_morning() -> None:
 
     assert (leave.note, leave.problems) == ("Augenarzt", ())
     assert (dates_of(leave), leave.end_half_day) == (("2026-11-25", "2026-11-25"), "am")
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("my son is ill, need tommorow off", "en"),
+        ("mein sohn ist krank, bin morgne nicht da", "de"),
+        ("mon fils est malade, je serai pas là demian", "fr"),
+        ("mi hijo está malo, mañna no voy", "es"),
+    ],
+)
+def test_a_typing_error_beside_an_errand_is_forgiven(text: str, language: str) -> None:
+    leave = typed(text, language)
+
+    assert (leave.problems, leave.note) == ((), text.partition(",")[0])
+    assert dates_of(leave) == ("2026-11-24", "2026-11-24")
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "first", "last"),
+    [
+        ("pls book me off 7th &amp; 8th jan", "en", "2027-01-07", "2027-01-08"),
+        ("bitte trag mir den 7. und 8. januar als urlaub ein", "de", "2027-01-07", "2027-01-08"),
+        ("tu peux me poser le 7 et le 8 janvier stp", "fr", "2027-01-07", "2027-01-08"),
+        ("puedes apuntarme el 7 y el 8 de enero", "es", "2027-01-07", "2027-01-08"),
+        ("fuera del 21/12 al 24/12 ambos incluidos", "es", "2026-12-21", "2026-12-24"),
+        ("21 to 24 dec, both inclusive", "en", "2026-12-21", "2026-12-24"),
+    ],
+)
+def test_days_are_asked_for_in_everyday_words(
+    text: str, language: str, first: str, last: str
+) -> None:
+    assert command_of(text) is None
+    assert dates_of(typed(text, language)) == (first, last)
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("je voudrais partir jeudi à midi", "fr"),
+        ("quiero salir el jueves a mediodía", "es"),
+        ("leaving thursday at noon", "en"),
+        ("ich gehe donnerstag mittag", "de"),
+    ],
+)
+def test_leaving_at_noon_is_an_afternoon_off(text: str, language: str) -> None:
+    leave = typed(text, language)
+
+    assert dates_of(leave) == ("2026-11-26", "2026-11-26")
+    assert leave.start_half_day == "pm"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "how much holiday would i have left if i took christmas week",
+        "wie viel urlaub habe ich noch, wenn ich freitag frei nehme",
+        "combien de jours me reste-t-il si je prends vendredi",
+        "cuántos días me quedan si cojo la última semana de diciembre",
+    ],
+)
+def test_what_would_be_left_is_not_answered_by_what_is_left(text: str) -> None:
+    assert command_of(text) == Command(name="what_if")
+
+
+@pytest.mark.parametrize(
+    ("text", "days"),
+    [
+        ("i don't need the 11th of december off anymore", "11th of december"),
+        ("den freien tag am 11. dezember brauch ich doch nicht", "am 11. dezember"),
+        ("finalement je n'ai plus besoin du 11 décembre, annule", "du 11 décembre"),
+        ("al final no necesito el 11 de diciembre, anúlalo", "el 11 de diciembre"),
+    ],
+)
+def test_leave_that_is_not_needed_is_to_be_cancelled(text: str, days: str) -> None:
+    question = question_of(text)
+
+    assert question is not None
+    assert (question.name, question.when) == ("cancel", days)
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("i'm only working the morning on friday", "en"),
+        ("freitag nur vormittags arbeiten", "de"),
+        ("vendredi je ne travaille que le matin", "fr"),
+        ("el viernes solo trabajo por la mañana", "es"),
+    ],
+)
+def test_who_works_only_in_the_morning_is_off_in_the_afternoon(text: str, language: str) -> None:
+    leave = typed(text, language)
+
+    assert (leave.problems, dates_of(leave)) == ((), ("2026-11-27", "2026-11-27"))
+    assert leave.start_half_day == "pm"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "when's chloe on holiday next",
+        "wann hat chloe das nächste mal urlaub",
+        "chloe est en vacances quand ?",
+        "¿cuándo tiene vacaciones chloe?",
+    ],
+)
+def test_when_a_person_is_off_next_is_asked_without_days(text: str) -> None:
+    question = question_of(text)
+
+    assert question is not None
+    assert (question.name, question.who) == ("person_back", "chloe")
+
+
+@pytest.mark.parametrize(
+    ("text", "rest"),
+    [
+        ("who works on friday", "on friday"),
+        ("wer arbeitet am freitag", "am freitag"),
+        ("qui travaille vendredi ?", "vendredi"),
+        ("¿quién trabaja el viernes?", "el viernes"),
+    ],
+)
+def test_who_works_is_told_by_who_is_off(text: str, rest: str) -> None:
+    assert command_of(text) == Command(name="out", rest=rest)
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "first", "last"),
+    [
+        ("over new year", "en", date(2027, 1, 1), date(2027, 1, 1)),
+        ("über silvester", "de", date(2026, 12, 31), date(2026, 12, 31)),
+        ("en nochevieja", "es", date(2026, 12, 31), date(2026, 12, 31)),
+        ("pour l'an prochain", "fr", date(2027, 1, 1), date(2027, 12, 31)),
+        ("in 2028", "en", date(2028, 1, 1), date(2028, 12, 31)),
+    ],
+)
+def test_a_question_is_about_a_holiday_or_a_year(
+    text: str, language: str, first: date, last: date
+) -> None:
+    context = ParsingContext(
+        today=TODAY,
+        leave_types=[],
+        is_month_first=False,
+        weekdays=frozenset(range(5)),
+        language=language,
+    )
+
+    assert period_in(text, context) == (first, last)
