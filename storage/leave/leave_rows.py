@@ -235,28 +235,13 @@ def standing_between(
     user_ids: Collection[str],
     first_day: date,
     last_day: date,
+    *,
+    with_cancelled: bool = False,
 ) -> list[LeaveRequest]:
     """These people's pending and approved leave with any day in the period, in no order."""
     found = tx.all(
-        _standing_between,
-        organisation_id=organisation_id,
-        user_ids=list(user_ids),
-        first_day=first_day.isoformat(),
-        last_day=last_day.isoformat(),
-    )
-    return [*map(rows.leave_request, found)]
-
-
-def ever_between(
-    tx: Transaction,
-    organisation_id: str,
-    user_ids: Collection[str],
-    first_day: date,
-    last_day: date,
-) -> list[LeaveRequest]:
-    """As ``standing_between``, with cancelled leave."""
-    found = tx.all(
-        _ever_between,
+        _between,
+        with_cancelled=with_cancelled,
         organisation_id=organisation_id,
         user_ids=list(user_ids),
         first_day=first_day.isoformat(),
@@ -392,33 +377,14 @@ def _standing_before(
 
 
 @compiled
-def _standing_between(
-    organisation_id: Param[str],
-    user_ids: Param[list[str]],
-    first_day: Param[str],
-    last_day: Param[str],
-) -> Select:
-    return _between(organisation_id, user_ids, first_day, last_day, ("pending", "approved"))
-
-
-@compiled
-def _ever_between(
-    organisation_id: Param[str],
-    user_ids: Param[list[str]],
-    first_day: Param[str],
-    last_day: Param[str],
-) -> Select:
-    statuses = ("pending", "approved", "cancelled")
-    return _between(organisation_id, user_ids, first_day, last_day, statuses)
-
-
 def _between(
+    with_cancelled: bool,
     organisation_id: Param[str],
     user_ids: Param[list[str]],
     first_day: Param[str],
     last_day: Param[str],
-    statuses: tuple[str, ...],
 ) -> Select:
+    statuses = ("pending", "approved", *(["cancelled"] if with_cancelled else []))
     return LeaveRequestRow.select(*rows.LEAVE_REQUEST).where(
         LeaveRequestRow.organisation_id == organisation_id,
         any_of(LeaveRequestRow.user_id, user_ids),

@@ -221,8 +221,8 @@ class _Plan:
         booked: dict[str, _Booked] = {user_id: _Booked() for user_id in self.users}
         first_day = min(each.span.start_date for each in found)
         last_day = max(each.span.end_date for each in found)
-        for request in leave_rows.ever_between(
-            tx, self.by.organisation_id, [*self.users], first_day, last_day
+        for request in leave_rows.standing_between(
+            tx, self.by.organisation_id, [*self.users], first_day, last_day, with_cancelled=True
         ):
             span = counted_days.span_of(request)
             of_person = booked[request.user_id]
