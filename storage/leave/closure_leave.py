@@ -10,39 +10,28 @@ meanwhile; all is read and written in a fixed number of statements, however many
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date, datetime, timedelta
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 from peewee import Select
 
-from storage.base.errors import Conflict, DomainError, Sentence
-from storage.base.ids import new_id
+from storage.base.errors import Conflict, Sentence
 from storage.base.leave_values import Closure, ClosureEffect, LeaveRequest
 from storage.base.values import Caller, User, local_day
 from storage.db import locks, rows
 from storage.db.compiled import Engine, Param, compiled, compiled_per_engine
 from storage.db.database import Transaction
 from storage.db.tables import ClosureRow, UserRow
-from storage.leave import card_refreshes, drafts, leave_balances, leave_rows
-from storage.leave.bookings import NO_BOOKINGS, BookedLeave, Bookings
+from storage.leave import card_refreshes, closure_plans, leave_balances, leave_rows
+from storage.leave.bookings import NO_BOOKINGS, Bookings
+from storage.leave.closure_plans import Task
 from storage.outbox import audit, notification_outbox, organisation_config, webhook_outbox
 from storage.outbox.organisation_config import OrganisationConfig
-from storage.people import employment_by_date
-from storage.rules import (
-    closure_days,
-    counted_days,
-    employment_terms,
-    leave_parts,
-    request_rules,
-)
-from storage.rules.counted_days import Span
-from storage.rules.year_balances import Deduction
 
 # In the audit trail.
 WHY: Final = "closure"
 _Action = Literal["leave_request.updated", "leave_request.cancelled"]
-_DAY: Final = timedelta(days=1)
 
 
 def lock_everyone(tx: Transaction, organisation_id: str) -> list[User]:
@@ -69,7 +58,7 @@ def book(
     spans = [closure, *([before] if before else [])]
     first_day = min(each.start_date for each in spans)
     last_day = max(each.end_date for each in spans)
-    task = _Task(config=config, by=by, now=now, extends=True, is_rebooked=True)
+    task = Task(config=config, by=by, now=now, extends=True, is_rebooked=True)
     deleted_ids = {closure.id} if is_deleted else set()
     effects = _run(tx, task, [closure], users, first_day, last_day, deleted_ids)
     if before is None:
@@ -94,7 +83,7 @@ def fill(
     """
     today = local_day(now, config.organisation.timezone)
     closures = _between(tx, by.organisation_id, today, date.max) if users else []
-    task = _Task(config=config, by=by, now=now, extends=True)
+    task = Task(config=config, by=by, now=now, extends=True)
     return _run_all(tx, task, closures, users)
 
 
@@ -108,7 +97,7 @@ def fill_freed(
     # The person is locked: a change of settings is either committed, and read here, or fills the
     # closures afterwards.
     config = organisation_config.of_organisation(tx, by.organisation_id)
-    _run_all(tx, _Task(config=config, by=by, now=now, extends=False), closures, [user])
+    _run_all(tx, Task(config=config, by=by, now=now, extends=False), closures, [user])
 
 
 MAX_EXCLUDED: Final = 500
@@ -145,30 +134,14 @@ def exclude(tx: Transaction, closure_id: str, user: User, *, by: Caller, now: da
         tx, "closure.updated", "closure", before, after, ("excluded_user_ids",), by=by, now=now
     )
     config = organisation_config.of_organisation(tx, by.organisation_id)
-    _run_all(tx, _Task(config=config, by=by, now=now, extends=True), [after], [user])
+    _run_all(tx, Task(config=config, by=by, now=now, extends=True), [after], [user])
 
 
 _EXCLUDING: Final = ("excluded_user_ids", "updated_at", "version")
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Task:
-    """``extends`` as in ``closure_days.plan``; ``is_rebooked`` checks the whole leave again, not
-    only what is added to it."""
-
-    config: OrganisationConfig
-    by: Caller
-    now: datetime
-    extends: bool
-    is_rebooked: bool = False
-
-    @property
-    def today(self) -> date:
-        return local_day(self.now, self.config.organisation.timezone)
-
-
 def _run_all(
-    tx: Transaction, task: _Task, closures: Sequence[Closure], users: Sequence[User]
+    tx: Transaction, task: Task, closures: Sequence[Closure], users: Sequence[User]
 ) -> list[ClosureEffect]:
     if not closures or not users:
         return []
@@ -179,7 +152,7 @@ def _run_all(
 
 def _run(
     tx: Transaction,
-    task: _Task,
+    task: Task,
     closures: Sequence[Closure],
     users: Sequence[User],
     first_day: date,
@@ -197,7 +170,7 @@ def _run(
         for user in users:
             others = [each for each in leave[user.id] if each.closure_id != closure.id]
             existing = [each for each in leave[user.id] if each.closure_id == closure.id]
-            planned = _planned(
+            planned = closure_plans.planned(
                 task,
                 closure,
                 user,
@@ -220,278 +193,7 @@ def _run(
     return effects
 
 
-def _planned(
-    task: _Task,
-    closure: Closure,
-    user: User,
-    existing: Sequence[LeaveRequest],
-    others: Sequence[LeaveRequest],
-    booked: Bookings,
-    *,
-    is_open: bool,
-) -> ClosureEffect | None:
-    """None if the person's leave stays as it is. A cancelled request counts nothing."""
-    days = _open_days(closure, user, task.today) if is_open else set()
-    after = _after(task, closure, user, existing, others, days)
-    is_skipped = False
-    if _half_days(after) > (0 if task.is_rebooked else _half_days(existing)) and _is_short(
-        task.config, closure, user, after, _other_leave(booked, existing, others), booked
-    ):
-        is_skipped = task.is_rebooked
-        after = list(existing)
-        if is_skipped:
-            after = _after(task, closure, user, existing, others, set())
-    replaced, replaced_after = _replaced(task, closure, after, others)
-    if list(after) == list(existing) and not is_skipped:
-        return None
-    return ClosureEffect(
-        user=user,
-        before=tuple(existing),
-        after=tuple(after),
-        is_skipped=is_skipped,
-        replaced=replaced,
-        replaced_after=replaced_after,
-    )
-
-
-def _gives_way(task: _Task, closure: Closure, request: LeaveRequest) -> bool:
-    """Whether the closure takes days of this leave: of work elsewhere, which is no time off."""
-    types = task.config.leave_types
-    return (
-        request.status == "approved"
-        and request.closure_id is None
-        and request.interrupts is None
-        and types[closure.leave_type_id].is_away
-        and not types[request.leave_type_id].is_away
-    )
-
-
-def _replaced(
-    task: _Task, closure: Closure, booked: Iterable[LeaveRequest], others: Iterable[LeaveRequest]
-) -> tuple[tuple[LeaveRequest, ...], tuple[LeaveRequest, ...]]:
-    """Work elsewhere on days that are booked: as it is, and what is left of it."""
-    spans = [counted_days.span_of(each) for each in booked if each.status == "approved"]
-    replaced: list[LeaveRequest] = []
-    left: list[LeaveRequest] = []
-    for request in others:
-        taken = [
-            span for span in spans if counted_days.overlaps(span, counted_days.span_of(request))
-        ]
-        if not taken or not _gives_way(task, closure, request):
-            continue
-        replaced.append(request)
-        ended = replace(request, amendment_id=None)
-        parts = leave_parts.without(leave_parts.of_request(request), taken)
-        if not parts:
-            left.append(_next(task, ended, status="cancelled", cancelled_at=task.now))
-            continue
-        left.append(_next(task, leave_parts.with_part(ended, parts[0])))
-        left += [
-            replace(
-                leave_parts.with_part(ended, part),
-                id=new_id(task.now),
-                split_from=request.id,
-                created_at=task.now,
-                updated_at=task.now,
-                version=1,
-            )
-            for part in parts[1:]
-        ]
-    return tuple(replaced), tuple(left)
-
-
-def _half_days(requests: Iterable[LeaveRequest]) -> int:
-    return sum(each.total_half_days for each in requests if each.status == "approved")
-
-
-def _open_days(closure: Closure, user: User, today: date) -> set[date]:
-    """The days from today on on which the closure is for the person."""
-    if user.status == "archived" or user.id in closure.excluded_user_ids:
-        return set()
-    periods = employment_terms.periods_of(user)
-    first_day = max(closure.start_date, today)
-    length = (closure.end_date - first_day).days + 1
-    return {
-        day
-        for day in (first_day + timedelta(days=number) for number in range(length))
-        if employment_terms.includes(periods, day)
-        and (
-            closure.department_id is None
-            or employment_by_date.of_day(user, day).department_id == closure.department_id
-        )
-    }
-
-
-def _after(
-    task: _Task,
-    closure: Closure,
-    user: User,
-    existing: Sequence[LeaveRequest],
-    others: Sequence[LeaveRequest],
-    days: Collection[date],
-) -> list[LeaveRequest]:
-    """The existing requests as they should be, in their order, and new ones."""
-    span, today = counted_days.span_of(closure), task.today
-    free, counted, worked = set[int](), dict[date, int](), set[int]()
-    if days:
-        counts = employment_by_date.count(task.config, user, span)
-        counted = {count.date: count.counted for count in counts}
-        worked = closure_days.worked_slots(counts)
-        off = [counted_days.span_of(each) for each in others if not _gives_way(task, closure, each)]
-        free = closure_days.free_slots(span, off, today, days)
-    after: dict[str, LeaveRequest] = {}
-    of_type: list[LeaveRequest] = []
-    for request in existing:
-        if request.leave_type_id != closure.leave_type_id and request.start_date < today:
-            # Days that have passed keep their type; what follows becomes leave of its own.
-            past = Span(
-                start_date=request.start_date,
-                end_date=min(request.end_date, today - _DAY),
-                start_half_day=request.start_half_day,
-            )
-            after[request.id] = _with_span(task, request, past, {})
-        else:
-            of_type.append(request)
-    planned = closure_days.plan(
-        free, worked, list(map(counted_days.span_of, of_type)), today, extends=task.extends
-    )
-    new: list[LeaveRequest] = []
-    for booking in planned:
-        if booking.existing is None:
-            if booking.span is not None:
-                new.append(_new(task, closure, user, booking.span, counted))
-            continue
-        request = of_type[booking.existing]
-        if booking.span is None:
-            after[request.id] = _next(task, request, status="cancelled", cancelled_at=task.now)
-        else:
-            typed = replace(request, leave_type_id=closure.leave_type_id)
-            changed = _with_span(task, typed, booking.span, counted)
-            after[request.id] = changed if _differ(request, changed) else request
-    return [*(after[request.id] for request in existing), *new]
-
-
-def _differ(before: LeaveRequest, after: LeaveRequest) -> bool:
-    """Whether more differs than the version."""
-    return replace(before, version=0, updated_at=after.updated_at) != replace(after, version=0)
-
-
-def _next(task: _Task, request: LeaveRequest, **changes: Any) -> LeaveRequest:
-    return replace(request, updated_at=task.now, version=request.version + 1, **changes)
-
-
-def _with_span(
-    task: _Task, request: LeaveRequest, span: Span, counted: Mapping[date, int]
-) -> LeaveRequest:
-    """The request with another span; days before today keep their count."""
-    halves = []
-    for number in range((span.end_date - span.start_date).days + 1):
-        day = span.start_date + timedelta(days=number)
-        index = (day - request.start_date).days
-        mask = int(request.counted_halves[index]) if day < task.today else counted.get(day, 0)
-        halves.append(str(mask & counted_days.requested_halves(span, day)))
-    counted_halves = "".join(halves)
-    return _next(
-        task,
-        request,
-        start_date=span.start_date,
-        end_date=span.end_date,
-        start_half_day=span.start_half_day,
-        end_half_day=span.end_half_day,
-        counted_halves=counted_halves,
-        total_half_days=counted_days.total_half_days(counted_halves),
-    )
-
-
-def _new(
-    task: _Task, closure: Closure, user: User, span: Span, counted: Mapping[date, int]
-) -> LeaveRequest:
-    request = LeaveRequest(
-        id=new_id(task.now),
-        user_id=user.id,
-        leave_type_id=closure.leave_type_id,
-        status="approved",
-        start_date=span.start_date,
-        end_date=span.end_date,
-        start_half_day=None,
-        end_half_day=None,
-        total_half_days=0,
-        counted_halves="",
-        note=None,
-        decided_at=task.now,
-        created_at=task.now,
-        updated_at=task.now,
-        # Created, and approved at once.
-        version=1,
-        closure_id=closure.id,
-    )
-    return _with_span(task, request, span, counted)
-
-
-def _is_short(
-    config: OrganisationConfig,
-    closure: Closure,
-    user: User,
-    after: Sequence[LeaveRequest],
-    others: Sequence[BookedLeave | LeaveRequest],
-    booked: Bookings,
-) -> bool:
-    """Whether the person has too little left for the leave, if the closure asks for that."""
-    leave_type = config.leave_types[closure.leave_type_id]
-    if closure.when_short == "overdraft" or leave_type.allow_overdraft:
-        return False
-    live = [each for each in after if each.status == "approved"]
-    try:
-        for allowance_id in {leave_balances.allowance_of(config, each) for each in live} - {None}:
-            assert allowance_id is not None
-            requested = _together(
-                [each for each in live if leave_balances.allowance_of(config, each) == allowance_id]
-            )
-            account = leave_balances.account_of(config, user, booked, allowance_id)
-            request_rules.check_available(
-                account.terms_on(requested.start_date),
-                employment_terms.periods_of(user),
-                requested.start_date,
-            )
-            drafts.check_allowance(
-                leave_type,
-                account,
-                leave_balances.deductions(config, others, allowance_id),
-                requested,
-                None,
-            )
-    except DomainError:
-        return True
-    return False
-
-
-def _other_leave(
-    booked: Bookings, existing: Iterable[LeaveRequest], others: Iterable[LeaveRequest]
-) -> list[BookedLeave | LeaveRequest]:
-    """All other leave of the person, with what was planned for other closures meanwhile."""
-    own_ids = {request.id for request in existing}
-    planned = {request.id: request for request in others}
-    stored = {each.id: each for each in booked.leave if each.id not in own_ids}
-    return [*(stored | planned).values()]
-
-
-def _together(requests: Sequence[LeaveRequest]) -> Deduction:
-    """What these requests deduct, as one."""
-    first_day = min(request.start_date for request in requests)
-    last_day = max(request.end_date for request in requests)
-    masks = [0] * ((last_day - first_day).days + 1)
-    for request in requests:
-        offset = (request.start_date - first_day).days
-        for number, digit in enumerate(request.counted_halves):
-            masks[offset + number] |= int(digit)
-    return Deduction(
-        counted_halves="".join(map(str, masks)), start_date=first_day, end_date=last_day
-    )
-
-
-def _write(
-    tx: Transaction, task: _Task, closure: Closure, effects: Sequence[ClosureEffect]
-) -> None:
+def _write(tx: Transaction, task: Task, closure: Closure, effects: Sequence[ClosureEffect]) -> None:
     """Write the planned leave with its audit entries and events; each person is told once."""
     config, by, now = task.config, task.by, task.now
     new: list[tuple[LeaveRequest, User]] = []
@@ -544,7 +246,7 @@ def _counted(requests: Iterable[LeaveRequest]) -> set[tuple[date, str, str]]:
 
 
 def _leave_of(
-    tx: Transaction, task: _Task, users: Sequence[User], first_day: date, last_day: date
+    tx: Transaction, task: Task, users: Sequence[User], first_day: date, last_day: date
 ) -> dict[str, list[LeaveRequest]]:
     """The pending and approved leave of each person between two days, by first day."""
     leave: dict[str, list[LeaveRequest]] = {user.id: [] for user in users}
@@ -555,7 +257,7 @@ def _leave_of(
 
 
 def _bookings_of(
-    tx: Transaction, task: _Task, closures: Iterable[Closure], users: Sequence[User]
+    tx: Transaction, task: Task, closures: Iterable[Closure], users: Sequence[User]
 ) -> Mapping[str, Bookings]:
     """What the balances of these people depend on, if a closure skips people."""
     starts = [closure.start_date for closure in closures if closure.when_short == "skip"]
