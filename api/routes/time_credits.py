@@ -11,7 +11,7 @@ from api.http.operations import Created, RequestContext, Tag, created, operation
 from storage.base import errors
 from storage.base.leave_values import LeaveStatus, TimeCreditRecord, time_credit_record
 from storage.db.database import Transaction
-from storage.leave import time_credits
+from storage.leave import time_credit_lists, time_credits
 from storage.leave.time_credits import CreditUsed, TimeCreditDecided, TimeCreditExists
 
 TIME_CREDITS = Tag(
@@ -68,7 +68,7 @@ def page(
     Newest first: the caller's own and that of people whose leave they approve; for admins and
     owners, everyone's. With `status=pending`, this is what awaits a decision.
     """
-    found = time_credits.page(
+    found = time_credit_lists.page(
         tx,
         query.page,
         user_id=query.user_id,

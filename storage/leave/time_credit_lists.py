@@ -1,4 +1,4 @@
-"""Time in lieu that awaits a person's decision, and a person's own of late."""
+"""Time in lieu in lists: what awaits a person's decision, their own of late, and pages of all."""
 
 from __future__ import annotations
 
@@ -9,13 +9,15 @@ from typing import Final
 from peewee import Select
 
 from storage.base.allowance_values import Allowance
-from storage.base.leave_values import TimeCredit
-from storage.base.values import Caller, User
+from storage.base.leave_values import LeaveStatus, TimeCredit
+from storage.base.values import Caller, User, local_day
 from storage.db import rows
 from storage.db.compiled import Expr, Param, compiled
 from storage.db.database import Transaction
+from storage.db.pages import Page, PageOf, page_of, position
 from storage.db.tables import TimeCreditCardRow, TimeCreditRow, UserRow
-from storage.outbox import time_credit_outbox
+from storage.leave import ledgers
+from storage.outbox import organisation_config, time_credit_outbox
 from storage.outbox.organisation_config import OrganisationConfig
 from storage.people import approval_rule, approvers
 from storage.people.approvers import MAX_APPROVERS
@@ -84,6 +86,46 @@ def recent(tx: Transaction, *, by: Caller, now: datetime, limit: int) -> list[Ti
         limit=limit,
     )
     return [time_credit(row) for row in credit_rows]
+
+
+def page(
+    tx: Transaction,
+    page: PageOf,
+    *,
+    user_id: str | None = None,
+    status: LeaveStatus | None = None,
+    allowance_id: str | None = None,
+    by: Caller,
+    now: datetime,
+) -> Page[TimeCredit]:
+    """Newest first: the caller's own and those of people whose leave they approve; for admins and
+    owners everyone's.
+
+    ``user_id`` is a person whose balance the caller may see. Raises NotFound, InsufficientRole or
+    UnusableCursor.
+    """
+    config = organisation_config.of_organisation(tx, by.organisation_id)
+    viewer_id = None
+    if user_id is not None:
+        ledgers.person_seen_by(tx, user_id, by=by, now=now)
+    elif not by.is_admin:
+        viewer_id = by.user_id
+    # The person behind the key is part of what the list depends on.
+    bound_to = ("time_credits", by.organisation_id, viewer_id, user_id, status, allowance_id)
+    after = position(tx, page, *bound_to)
+    today = local_day(now, config.organisation.timezone)
+    credit_rows = tx.all(
+        _page,
+        organisation_id=by.organisation_id,
+        viewer_id=viewer_id,
+        today=None if viewer_id is None else today.isoformat(),
+        user_id=user_id,
+        status=status,
+        allowance_id=allowance_id,
+        after_id=after[0] if after else None,
+        limit=page.limit + 1,
+    )
+    return page_of(tx, page, credit_rows, time_credit, lambda row: [row.id], *bound_to)
 
 
 def pending_of(tx: Transaction, organisation_id: str, user_id: str) -> list[TimeCredit]:
@@ -187,3 +229,34 @@ def _pending(organisation_id: Param[str], limit: Param[int]) -> Select:
         .order_by(TimeCreditRow.id)
         .limit(limit)
     )
+
+
+@compiled
+def _page(
+    organisation_id: Param[str],
+    viewer_id: Param[str] | None,
+    today: Param[str] | None,
+    user_id: Param[str] | None,
+    status: Param[str] | None,
+    allowance_id: Param[str] | None,
+    after_id: Param[str] | None,
+    limit: Param[int],
+) -> Select:
+    query = TimeCreditRow.select(*_COLUMNS).where(TimeCreditRow.organisation_id == organisation_id)
+    if viewer_id is not None:
+        requesters = approval_rule.requesters_of(organisation_id, viewer_id, today)
+        escalated = escalated_ids(organisation_id, viewer_id)
+        query = query.where(
+            (TimeCreditRow.user_id == viewer_id)
+            | TimeCreditRow.user_id.in_(requesters)
+            | TimeCreditRow.id.in_(escalated)
+        )
+    if user_id is not None:
+        query = query.where(TimeCreditRow.user_id == user_id)
+    if status is not None:
+        query = query.where(TimeCreditRow.status == status)
+    if allowance_id is not None:
+        query = query.where(TimeCreditRow.allowance_id == allowance_id)
+    if after_id is not None:
+        query = query.where(TimeCreditRow.id < after_id)
+    return query.order_by(TimeCreditRow.id.desc()).limit(limit)

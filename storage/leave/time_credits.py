@@ -33,13 +33,11 @@ from storage.base.values import Caller, User, days_of, local_day
 from storage.db import rows
 from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction
-from storage.db.pages import Page, PageOf, page_of, position
 from storage.db.tables import TimeCreditRow
 from storage.leave import (
     card_refreshes,
     leave_balances,
     leave_requests,
-    ledgers,
     request_steps,
     time_credit_lists,
 )
@@ -49,7 +47,7 @@ from storage.leave.leave_balances import CREDIT_REACH
 from storage.leave.request_steps import Requester
 from storage.outbox import audit, organisation_config, time_credit_outbox, webhook_outbox
 from storage.outbox.organisation_config import OrganisationConfig
-from storage.people import allowance_terms, approval_rule, approvers
+from storage.people import allowance_terms, approvers
 from storage.rules import employment_terms, year_balances
 from storage.rules.year_balances import LeaveYearBalance
 
@@ -65,8 +63,6 @@ _AUDITED: Final = (
     "decided_by",
     "decision_reason",
 )
-_COLUMNS: Final = rows.columns_of(TimeCreditRow, TimeCredit)
-_time_credit: Final = rows.mapper(TimeCredit)
 
 
 class TimeCreditExists(Conflict):
@@ -182,46 +178,6 @@ def create(
         now=now,
     )
     return credit
-
-
-def page(
-    tx: Transaction,
-    page: PageOf,
-    *,
-    user_id: str | None = None,
-    status: LeaveStatus | None = None,
-    allowance_id: str | None = None,
-    by: Caller,
-    now: datetime,
-) -> Page[TimeCredit]:
-    """Newest first: the caller's own and those of people whose leave they approve; for admins and
-    owners everyone's.
-
-    ``user_id`` is a person whose balance the caller may see. Raises NotFound, InsufficientRole or
-    UnusableCursor.
-    """
-    config = organisation_config.of_organisation(tx, by.organisation_id)
-    viewer_id = None
-    if user_id is not None:
-        ledgers.person_seen_by(tx, user_id, by=by, now=now)
-    elif not by.is_admin:
-        viewer_id = by.user_id
-    # The person behind the key is part of what the list depends on.
-    bound_to = ("time_credits", by.organisation_id, viewer_id, user_id, status, allowance_id)
-    after = position(tx, page, *bound_to)
-    today = local_day(now, config.organisation.timezone)
-    credit_rows = tx.all(
-        _page,
-        organisation_id=by.organisation_id,
-        viewer_id=viewer_id,
-        today=None if viewer_id is None else today.isoformat(),
-        user_id=user_id,
-        status=status,
-        allowance_id=allowance_id,
-        after_id=after[0] if after else None,
-        limit=page.limit + 1,
-    )
-    return page_of(tx, page, credit_rows, _time_credit, lambda row: [row.id], *bound_to)
 
 
 def get(tx: Transaction, credit_id: str, *, by: Caller, now: datetime) -> TimeCredit:
@@ -399,7 +355,7 @@ def _find(tx: Transaction, credit_id: str, by: Caller) -> TimeCredit:
         row = tx.find(TimeCreditRow, organisation_id=by.organisation_id, id=credit_id)
     if row is None:
         raise NotFound("time credit")
-    return _time_credit(row)
+    return time_credit_lists.time_credit(row)
 
 
 def _locked(
@@ -499,34 +455,3 @@ def _of_day(organisation_id: Param[str], user_id: Param[str], worked_on: Param[s
         TimeCreditRow.worked_on == worked_on,
         TimeCreditRow.status.in_(("pending", "approved")),
     )
-
-
-@compiled
-def _page(
-    organisation_id: Param[str],
-    viewer_id: Param[str] | None,
-    today: Param[str] | None,
-    user_id: Param[str] | None,
-    status: Param[str] | None,
-    allowance_id: Param[str] | None,
-    after_id: Param[str] | None,
-    limit: Param[int],
-) -> Select:
-    query = TimeCreditRow.select(*_COLUMNS).where(TimeCreditRow.organisation_id == organisation_id)
-    if viewer_id is not None:
-        requesters = approval_rule.requesters_of(organisation_id, viewer_id, today)
-        escalated = time_credit_lists.escalated_ids(organisation_id, viewer_id)
-        query = query.where(
-            (TimeCreditRow.user_id == viewer_id)
-            | TimeCreditRow.user_id.in_(requesters)
-            | TimeCreditRow.id.in_(escalated)
-        )
-    if user_id is not None:
-        query = query.where(TimeCreditRow.user_id == user_id)
-    if status is not None:
-        query = query.where(TimeCreditRow.status == status)
-    if allowance_id is not None:
-        query = query.where(TimeCreditRow.allowance_id == allowance_id)
-    if after_id is not None:
-        query = query.where(TimeCreditRow.id < after_id)
-    return query.order_by(TimeCreditRow.id.desc()).limit(limit)

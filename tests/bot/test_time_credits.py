@@ -13,7 +13,7 @@ from storage.base.allowance_values import Allowance
 from storage.base.leave_values import TimeCredit
 from storage.db.database import Database
 from storage.db.pages import PageOf
-from storage.leave import time_credits
+from storage.leave import time_credit_lists, time_credits
 from storage.notifications import time_credit_reminders
 from tests.bot.test_home import menu_of
 from tests.bot.test_reminders import TUESDAY, reminded, run_jobs
@@ -46,7 +46,7 @@ def claim(world: World, who: str = ADA, text: str = "worked sat 1 day release") 
 
 def credits_of(world: World, who: str = ADA) -> list[TimeCredit]:
     page = world.database.read_now(
-        time_credits.page,
+        time_credit_lists.page,
         PageOf(limit=10),
         user_id=world.people[who].id,
         by=world.acme.caller,

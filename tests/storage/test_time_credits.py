@@ -22,7 +22,7 @@ from storage.base.leave_values import TimeCredit
 from storage.base.values import User
 from storage.db.database import Database
 from storage.db.pages import PageOf
-from storage.leave import time_credits
+from storage.leave import time_credit_lists, time_credits
 from storage.leave.time_credits import CreditUsed, TimeCreditDecided, TimeCreditExists
 from storage.webhooks import delivery_queue
 from tests.builders import (
@@ -332,7 +332,7 @@ def test_lists_have_ones_own_and_those_of_ones_people(office: Office) -> None:
     def listed(user: User, **filters: Any) -> list[str]:
         by = caller_for(office.acme, user)
         page = office.database.read_now(
-            time_credits.page, PageOf(limit=10), by=by, now=NOW, **filters
+            time_credit_lists.page, PageOf(limit=10), by=by, now=NOW, **filters
         )
         return [credit.id for credit in page.items]
 
@@ -345,9 +345,9 @@ def test_lists_have_ones_own_and_those_of_ones_people(office: Office) -> None:
     with pytest.raises(DomainError):
         listed(office.ada, user_id=hedy.id)
     by, first = office.acme.caller, PageOf(limit=2)
-    page = office.database.read_now(time_credits.page, first, by=by, now=NOW)
+    page = office.database.read_now(time_credit_lists.page, first, by=by, now=NOW)
     following = PageOf(limit=2, cursor=page.next_cursor)
-    rest = office.database.read_now(time_credits.page, following, by=by, now=NOW)
+    rest = office.database.read_now(time_credit_lists.page, following, by=by, now=NOW)
     assert [credit.id for credit in rest.items] == [of_ada.id]
 
 
