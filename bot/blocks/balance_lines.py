@@ -108,7 +108,8 @@ def sections(lines: Iterable[str]) -> list[Block]:
 
 def _amount(half_days: Amount, what: str) -> str:
     days = words.number(half_days / 2)
-    return f"• {f'+{days}' if half_days > 0 else days}: {what}"
+    signed = f"+{days}" if half_days > 0 else days
+    return gettext("• {days}: {what}", days=signed, what=what)
 
 
 def _what(line: Line, type_names: Mapping[str, str], *, is_own: bool) -> str:

@@ -212,7 +212,10 @@ def help_message(*, contact: str = "") -> Message:
     lines = [
         gettext("Write to me as you would to a colleague:"),
         *(
-            f"• {_quoted(REQUESTS)}: {gettext('I show what it comes to, and you send it.')}",
+            gettext(
+                "• {examples}: I show what it comes to, and you send it.",
+                examples=_quoted(REQUESTS),
+            ),
             f"• {_quoted(QUESTIONS)}",
         ),
         answers.contact_line(contact),
@@ -228,4 +231,4 @@ def help_message(*, contact: str = "") -> Message:
 
 
 def _quoted(examples: Sequence[str]) -> str:
-    return ", ".join(f"“{gettext(example)}”" for example in examples)
+    return ", ".join(gettext("“{words}”", words=gettext(example)) for example in examples)

@@ -92,6 +92,28 @@ def test_spanish_says_tu() -> None:
     assert [text for text in texts if polite.search(text)] == []
 
 
+def test_french_says_vous() -> None:
+    familiar = re.compile(
+        r"\b(?:[Tt]u|[Tt]e|[Tt]oi|[Tt]on|[Tt]a|[Tt]es|[Tt]ien(?:ne)?s?|Prends|Saisis|Crée|Archive"
+        r"|Choisis|Ouvre|Écris)\b"
+    )
+    texts = [
+        text for message in catalogues.read("fr") if message.id for text in forms(message.string)
+    ]
+
+    assert [text for text in texts if familiar.search(text)] == []
+
+
+@pytest.mark.parametrize("name", ["fr", "es"])
+def test_quotation_marks_are_those_of_the_language(name: str) -> None:
+    others = re.compile({"fr": "[“”„]|« |[^\u00a0]»", "es": "[«»„]"}[name])
+    texts = [
+        text for message in catalogues.read(name) if message.id for text in forms(message.string)
+    ]
+
+    assert [text for text in texts if others.search(text)] == []
+
+
 @pytest.mark.parametrize(
     ("slack_locale", "text"),
     [

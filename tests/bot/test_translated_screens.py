@@ -826,11 +826,6 @@ def test_every_screen_is_translated_and_passes_slacks_types(
     english = English(translated)
     english_words = {text: english.words_in(text) for text in set(strings(all_payloads(anna)))}
     assert {text: words for text, words in english_words.items() if words} == {}
-    import pathlib
-
-    pathlib.Path(f"/tmp/w/misnamed_{translated}.txt").write_text(
-        "\n".join(sorted({f"{a} / {b}" for a, b in misnamed(anna)}))
-    )
     assert misnamed(anna) == set()
     every = {(listener.kind, listener.name) for listener in registered()}
     assert every - anna.reached == SILENT
