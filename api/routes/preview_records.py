@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from datetime import date
 from typing import Annotated, Literal, NotRequired, cast
 
@@ -13,7 +14,7 @@ from api.http import errors
 from api.http.errors import FieldErrorRecord
 from api.routes.balances import LeaveYearRecord, leave_year
 from storage.base import values
-from storage.base.errors import DomainError, FieldError
+from storage.base.errors import DomainError, FieldError, InvalidInput
 from storage.base.leave_values import HalfDay, LeaveRequestRecord, LeaveStatus
 from storage.base.values import About, Days, Id, User, UserSummaryRecord, days_of
 from storage.leave.previews import ExplainedRequest, Preview, YearChange
@@ -273,4 +274,7 @@ def _refusal(refusal: DomainError) -> RefusalRecord:
         "detail": refusal.detail,
         **errors.extension_members(refusal),
     }
+    if isinstance(refusal, InvalidInput):
+        # MCP checks these values against their types; only orjson takes dataclasses for objects.
+        record["errors"] = [asdict(each) for each in refusal.errors]
     return cast(RefusalRecord, record)

@@ -238,6 +238,18 @@ def test_what_is_wrong_is_told_to_the_model(
     assert reason in office.of(office.ada).refused(tool, **arguments)
 
 
+def test_a_preview_of_impossible_days_says_which_field_is_wrong(office: Office) -> None:
+    answer = office.of(office.ada).ask("preview_leave", **LEAVE | {"end_date": "2026-08-01"})
+
+    (refusal,) = answer["refusals"]
+    (error,) = refusal["errors"]
+    assert (answer["status"], error["pointer"], error["code"]) == (
+        None,
+        "/end_date",
+        "end_before_start",
+    )
+
+
 def test_a_tool_needs_the_scope_of_its_operation(office: Office) -> None:
     reader = office.of(office.ada, scopes=["leave:read"])
 
