@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
 
+from api.service import app
+from api.service.app import OPERATIONS
 from storage.admin import departments, people, people_status
 from storage.base.monitoring import REGISTRY
 from storage.base.values import SCOPES
 from storage.db.database import Database
 from storage.leave import decisions, leave_requests
+from tests.api import conftest, exercising
 from tests.api.conftest import Client
 from tests.builders import NOW, Acme, a_department, a_key, a_person, a_request, caller_for
 
 pytestmark = [pytest.mark.both_engines, pytest.mark.shared_database]
+
+
+@dataclass
+class Clock:
+    now: datetime = NOW
 
 
 def at(minutes: int) -> datetime:
@@ -77,6 +86,44 @@ def test_polling_finds_every_leave_request_that_changed(
     assert ids(client, key, f"leave-requests?{since(10)}") == [approved.id]
     assert ids(client, key, f"leave-requests?{since(11)}") == []
     assert {*ids(client, key, f"leave-requests?{since(0)}")} == {old.id, approved.id, cancelled.id}
+
+
+LISTS = ("leave-requests", "users", "departments")
+WRITES = sorted(
+    (operation for operation in OPERATIONS if operation.method != "GET"),
+    key=lambda operation: (operation.method == "DELETE", -operation.path.count("/")),
+)
+
+
+def test_polling_finds_whatever_an_operation_changes(database: Database) -> None:
+    clock = Clock()
+    settings = conftest.SETTINGS
+    client = Client(app.application(app.routes(database, settings, lambda: clock.now), settings))
+    there = exercising.things(client, database)
+
+    def listed(name: str, query: str = "") -> dict[str, Any]:
+        headers = {"API-Variant": "1"}
+        path = f"/api/v1/{name}?limit=100{query}"
+        return {
+            each["id"]: each for each in client.get(path, there.key, headers=headers).json()["data"]
+        }
+
+    missed, found = [], 0
+    before = {name: listed(name) for name in LISTS}
+    for operation in WRITES:
+        clock.now += timedelta(minutes=1)
+        exercising.call(client, operation, there)
+        for name in LISTS:
+            after = listed(name)
+            polled = listed(name, f"&updated_since={clock.now:%Y-%m-%dT%H:%M:%SZ}")
+            changed = {key for key, value in after.items() if value != before[name].get(key)}
+            found += len(changed)
+            missed += [(operation.operation_id, name) for key in changed - polled.keys()]
+            before[name] = after
+    client.close()
+
+    assert missed == []
+    assert found > 20
 
 
 def test_a_request_that_changes_between_two_pages_is_on_a_later_page_again(

@@ -58,6 +58,21 @@ def test_a_page_of_text_is_accessible(page: Page, server: Server, path: str) -> 
     assert is_as_wide_as_the_screen(page)
 
 
+def test_received_webhooks_fit_on_a_phone(browser: Browser, server: Server) -> None:
+    context = browser.new_context(viewport={"width": 380, "height": 800})
+    page = context.new_page()
+    page.goto(f"{server.url}/playground/webhooks")
+    page.get_by_role("button", name="Connect").click()
+    page.get_by_role("button", name="Send a ping").click()
+
+    page.locator("#events summary", has_text="signature OK").click()
+
+    page.get_by_label("Body").wait_for()
+    assert violations(page) == []
+    assert is_as_wide_as_the_screen(page)
+    context.close()
+
+
 def test_the_welcome_page_of_the_demo_leads_to_the_playground(page: Page, server: Server) -> None:
     page.goto(server.url)
 
