@@ -173,9 +173,6 @@ def _each_operation(document: Json) -> Iterator[tuple[str, str, Json]]:
     for path, methods in document["paths"].items():
         if path.startswith("/api/v1/"):
             for method, operation in methods.items():
-                if "multipart/form-data" in operation.get("requestBody", {}).get("content", {}):
-                    # The transport sends JSON: files are sent with curl or httpx.
-                    continue
                 yield path.removeprefix("/api/v1"), method.upper(), operation
 
 
@@ -185,15 +182,17 @@ def _methods(path: str, method: str, name: str, operation: Json, document: Json)
     query = [each for each in parameters if each["in"] == "query"]
     results = _results(operation)
     plain = [each for each in query if each["name"] != "dry_run"]
-    body = operation.get("requestBody")
-    send = _Method(path, method, operation, parameters, body)
+    send = _Method(path, method, operation, parameters, document)
     if len(plain) == len(query):
         methods = [send.text(name, plain, _joined(results))]
     else:
+        # An import returns the same either way.
         *kinds, effects = results
         methods = [
-            send.text(name, plain, _joined(kinds)),
-            send.text(f"dry_run_{name}", plain, effects, dry_run=True),
+            send.text(name, plain, _joined(kinds or [effects])),
+            send.text(
+                "dry_run" if name == "run" else f"dry_run_{name}", plain, effects, dry_run=True
+            ),
         ]
     item = _item(results, document)
     if method == "GET" and item and any(each["name"] == "cursor" for each in query):
@@ -208,14 +207,20 @@ class _Method:
     """How an operation is called."""
 
     def __init__(
-        self, path: str, method: str, operation: Json, parameters: list[Json], body: Json | None
+        self,
+        path: str,
+        method: str,
+        operation: Json,
+        parameters: list[Json],
+        document: Json,
     ) -> None:
         self.path = path
         self.method = method
         self.operation = operation
         self.ids = re.findall(r"\{(\w+)\}", path)
         self.headers = [each["name"] for each in parameters if each["name"] in _HEADERS]
-        self.body = body
+        self.body: Json | None = operation.get("requestBody")
+        self.document = document
 
     def text(
         self,
@@ -227,11 +232,16 @@ class _Method:
         is_iterator: bool = False,
     ) -> str:
         needed = [f"{each}: str" for each in self.ids]
-        if self.body is not None:
+        form = self._form()
+        if form:
+            needed.append("file: bytes")
+        elif self.body is not None:
             kind = _in_models(_type(self.body["content"]["application/json"]["schema"]))
             needed.append(f"body: {kind}" + ("" if self.body["required"] else " | None = None"))
         headers = [] if dry_run else self.headers
-        optional = [f"{_argument(each['name'])}: {_query_type(each)} = None" for each in query]
+        optional = [
+            f"{_argument(each['name'])}: {_query_type(each)} = None" for each in (*query, *form)
+        ]
         optional += [f"{_HEADERS[each]}: str | None = None" for each in headers]
         signature = ", ".join(["self", *needed, *(["*", *optional] if optional else [])])
         kind = f"Iterator[{result}]" if is_iterator else result
@@ -244,13 +254,29 @@ class _Method:
             return "\n".join(lines)
         call = [f'"{self.method}"', path]
         call += [f"query={{{', '.join(pairs)}}}"] if pairs else []
-        call += ["body=body"] if self.body is not None else []
+        if form:
+            fields = (f'"{each["name"]}": {_argument(each["name"])}' for each in form)
+            call += ["file=file", f"form={{{', '.join(fields)}}}"]
+        elif self.body is not None:
+            call.append("body=body")
         sent = ", ".join(f'"{each}": {_HEADERS[each]}' for each in headers)
         call += [f"headers={{{sent}}}"] if sent else []
         called = f"self._transport.call({', '.join(call)})"
         returned = called if result == "None" else f'return cast("{result}", {called})'
         lines.append(f"        {returned}")
         return "\n".join(lines)
+
+    def _form(self) -> list[Json]:
+        """The fields beside the file of a body that has one."""
+        content = {} if self.body is None else self.body["content"]
+        if "multipart/form-data" not in content:
+            return []
+        schema = _resolved(content["multipart/form-data"]["schema"], self.document)
+        return [
+            {"name": name, "schema": field}
+            for name, field in schema["properties"].items()
+            if name != "file"
+        ]
 
     def _docstring(self, dry_run: bool, is_iterator: bool) -> list[str]:
         summary = f"{self.operation['summary']}."
@@ -307,7 +333,10 @@ def _argument(name: str) -> str:
 
 
 def _query_type(parameter: Json) -> str:
-    kind = re.sub(r"^list\[", "Sequence[", _type(parameter["schema"]))
+    schema = parameter["schema"]
+    if schema.get("enum") == ["true", "false"]:
+        return "bool | None"
+    kind = re.sub(r"^list\[", "Sequence[", _type(schema)).removesuffix(" | None")
     return f"{_in_models(kind)} | None"
 
 

@@ -212,6 +212,26 @@ def test_a_dry_run_changes_nothing(
     assert hiatus.users.get(ada.id)["status"] == "active"
 
 
+def test_a_file_is_imported_once_however_often_it_is_sent(
+    database: Database, acme: Acme, server: Server
+) -> None:
+    transport = LosingResponses(lost=1)
+    file = b"email,name\nnew@example.com,Nina New\n"
+    with httpx.Client(transport=transport) as http:
+        hiatus = Hiatus(server.url, a_key(database, acme), http=http, sleep=lambda _: None)
+        imported = hiatus.imports.run(file, update=True, idempotency_key="monday")
+    # As after a restart of the program.
+    with Hiatus(server.url, a_key(database, acme)) as hiatus:
+        dry_run = hiatus.imports.dry_run(file, update=True)
+        emails = [person["email"] for person in hiatus.people()]
+
+    assert (imported["people_created"], dry_run["people_created"]) == (1, 0)
+    assert emails.count("new@example.com") == 1
+    first, again = (request.read() for request in transport.sent)
+    assert first == again
+    assert b'name="update"\r\n\r\ntrue' in first
+
+
 def test_a_server_that_is_not_there_is_no_response() -> None:
     with (
         Hiatus("http://127.0.0.1:9", "key", sleep=lambda _: None) as hiatus,

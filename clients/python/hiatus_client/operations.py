@@ -281,6 +281,70 @@ class PersonalDataGroup(Group):
         )
 
 
+class ImportsGroup(Group):
+    def run(
+        self,
+        file: bytes,
+        *,
+        update: bool | None = None,
+        days_left_on: str | None = None,
+        date_order: Literal["dmy", "mdy"] | None = None,
+        hours_per_day: float | None = None,
+        idempotency_key: str | None = None,
+    ) -> models.ImportedRecord:
+        """Import a CSV file.
+
+        People, what they have left on a day, or booked leave: all of the file, or nothing and
+        every error with its line, column and value. `docs/import.md` has the columns; files of
+        Timetastic, Vacation Tracker, BambooHR and Personio are recognised. The same file twice
+        changes nothing. Leave and figures of what is left also need the scope `leave:write`.
+        With `dry_run=true` the counts are what the import would do.
+
+        Needs the scope `users:write`; role: admin or owner.
+        """
+        return cast(
+            "models.ImportedRecord",
+            self._transport.call(
+                "POST",
+                "/imports",
+                file=file,
+                form={
+                    "update": update,
+                    "days_left_on": days_left_on,
+                    "date_order": date_order,
+                    "hours_per_day": hours_per_day,
+                },
+                headers={"Idempotency-Key": idempotency_key},
+            ),
+        )
+
+    def dry_run(
+        self,
+        file: bytes,
+        *,
+        update: bool | None = None,
+        days_left_on: str | None = None,
+        date_order: Literal["dmy", "mdy"] | None = None,
+        hours_per_day: float | None = None,
+    ) -> models.ImportedRecord:
+        """A dry run, which changes nothing. Import a CSV file."""
+        return cast(
+            "models.ImportedRecord",
+            self._transport.call(
+                "POST",
+                "/imports",
+                query={"dry_run": True},
+                file=file,
+                form={
+                    "update": update,
+                    "days_left_on": days_left_on,
+                    "date_order": date_order,
+                    "hours_per_day": hours_per_day,
+                },
+            ),
+        )
+
+
 class EmploymentGroup(Group):
     def list_all(self, id: str) -> models.DatedRecordListing:
         """List employment records.
@@ -1347,7 +1411,7 @@ class LeaveTypesGroup(Group):
         *,
         limit: int | None = None,
         cursor: str | None = None,
-        is_archived: Literal["true", "false"] | None = None,
+        is_archived: bool | None = None,
     ) -> models.LeaveTypeRecordListing:
         """List leave types.
 
@@ -1364,9 +1428,7 @@ class LeaveTypesGroup(Group):
             ),
         )
 
-    def each(
-        self, *, is_archived: Literal["true", "false"] | None = None
-    ) -> Iterator[models.LeaveTypeRecord]:
+    def each(self, *, is_archived: bool | None = None) -> Iterator[models.LeaveTypeRecord]:
         """All pages. List leave types."""
         return self.pages("/leave-types", {"is_archived": is_archived})
 
@@ -2121,11 +2183,7 @@ class DigestsGroup(Group):
 
 class WebhooksGroup(Group):
     def page(
-        self,
-        *,
-        limit: int | None = None,
-        cursor: str | None = None,
-        is_active: Literal["true", "false"] | None = None,
+        self, *, limit: int | None = None, cursor: str | None = None, is_active: bool | None = None
     ) -> models.WebhookRecordListing:
         """List webhooks.
 
@@ -2140,9 +2198,7 @@ class WebhooksGroup(Group):
             ),
         )
 
-    def each(
-        self, *, is_active: Literal["true", "false"] | None = None
-    ) -> Iterator[models.WebhookRecord]:
+    def each(self, *, is_active: bool | None = None) -> Iterator[models.WebhookRecord]:
         """All pages. List webhooks."""
         return self.pages("/webhooks", {"is_active": is_active})
 
@@ -2619,7 +2675,7 @@ class ApiKeysGroup(Group):
         limit: int | None = None,
         cursor: str | None = None,
         user_id: str | None = None,
-        is_revoked: Literal["true", "false"] | None = None,
+        is_revoked: bool | None = None,
     ) -> models.ApiKeyRecordListing:
         """List API keys.
 
@@ -2643,7 +2699,7 @@ class ApiKeysGroup(Group):
         )
 
     def each(
-        self, *, user_id: str | None = None, is_revoked: Literal["true", "false"] | None = None
+        self, *, user_id: str | None = None, is_revoked: bool | None = None
     ) -> Iterator[models.ApiKeyRecord]:
         """All pages. List API keys."""
         return self.pages("/api-keys", {"user_id": user_id, "is_revoked": is_revoked})
@@ -2692,6 +2748,7 @@ class Operations:
         self.me = MeGroup(transport)
         self.users = UsersGroup(transport)
         self.personal_data = PersonalDataGroup(transport)
+        self.imports = ImportsGroup(transport)
         self.employment = EmploymentGroup(transport)
         self.allowances = AllowancesGroup(transport)
         self.balances = BalancesGroup(transport)

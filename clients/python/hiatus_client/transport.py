@@ -6,11 +6,12 @@ has none, and would not do the same again, is only repeated if the service refus
 
 from __future__ import annotations
 
+import hashlib
 import random
 import time
 import uuid
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 
 import httpx
 
@@ -21,7 +22,7 @@ VERSION: Final = "1.0.0"
 MAX_WAIT_SECONDS: Final = 120.0
 _NEVER_SENT: Final = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
 _PASSING: Final = frozenset({502, 503, 504})
-QueryValue = str | int | bool | Sequence[str] | None
+QueryValue = str | float | Sequence[str] | None
 
 
 class Transport:
@@ -60,11 +61,14 @@ class Transport:
         *,
         query: Mapping[str, QueryValue] | None = None,
         body: object = None,
+        file: bytes | None = None,
+        form: Mapping[str, QueryValue] | None = None,
         headers: Mapping[str, str | None] | None = None,
     ) -> object:
         """The decoded response; None if it has no body, a text if it is not JSON.
 
-        Parameters and headers that are None are left out. Raises Problem or NoResponse.
+        A ``file`` is sent as a form with the fields of ``form``. Parameters, fields and headers
+        that are None are left out. Raises Problem or NoResponse.
         """
         sent = self._headers | {
             name: value for name, value in (headers or {}).items() if value is not None
@@ -72,8 +76,14 @@ class Transport:
         if method == "POST":
             # The same for every repetition.
             sent.setdefault("Idempotency-Key", str(uuid.uuid4()))
+        parts: dict[str, Any] = {"json": body}
+        if file is not None:
+            # The same file has the same bytes in every process, as its idempotency key needs.
+            boundary = hashlib.sha256(file).hexdigest()
+            sent["Content-Type"] = f"multipart/form-data; boundary={boundary}"
+            parts = {"files": {"file": ("file.csv", file, "text/csv")}, "data": _params(form or {})}
         request = self._http.build_request(
-            method, self._base_url + path, params=_params(query or {}), json=body, headers=sent
+            method, self._base_url + path, params=_params(query or {}), headers=sent, **parts
         )
         is_repeatable = method != "DELETE" and "If-Match" not in sent
         response = self._send(request, is_repeatable)
@@ -125,7 +135,7 @@ def _params(query: Mapping[str, QueryValue]) -> dict[str, str]:
     return {name: _text(value) for name, value in query.items() if value is not None}
 
 
-def _text(value: str | int | bool | Sequence[str]) -> str:
+def _text(value: str | float | Sequence[str]) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
-    return str(value) if isinstance(value, str | int) else ",".join(value)
+    return str(value) if isinstance(value, str | int | float) else ",".join(value)
