@@ -21,6 +21,8 @@ _FIXED: Final = {
     "collection.bru": "auth {\n  mode: bearer\n}\n\nauth:bearer {\n  token: {{api_key}}\n}\n",
     "environments/Local.bru": f"vars {{\n  base_url: {_BASE_URL}\n}}\n\n"
     "vars:secret [\n  api_key\n]\n",
+    # What "Import a CSV file" sends.
+    "people.csv": "email,name\nada@example.com,Ada Lovelace\n",
 }
 Json = dict[str, Any]
 
