@@ -51,6 +51,15 @@ def undocumented(response: httpx.Response) -> str | None:
     return None
 
 
+@cache
+def document() -> dict[str, Any]:
+    """The OpenAPI document of the service, made once: that takes half a second."""
+    parsed: dict[str, Any] = json.loads(
+        openapi.document(app.OPERATIONS, app.OTHER_PATHS, "https://hiatus.test")
+    )
+    return parsed
+
+
 def resolved(part: Any, document: Any) -> Any:
     """A part of an OpenAPI document, or the component that it refers to."""
     while "$ref" in part:
@@ -66,14 +75,14 @@ def parameters_of(operation: dict[str, Any], document: Any) -> list[dict[str, An
 
 @cache
 def _operations() -> dict[str, list[tuple[re.Pattern[str], Any]]]:
-    document = json.loads(openapi.document(app.OPERATIONS, app.OTHER_PATHS, "https://a.test"))
+    whole = document()
     operations: dict[str, list[tuple[re.Pattern[str], Any]]] = {}
     # Fixed paths before those that hold ids, as they are served.
-    for path, methods in sorted(document["paths"].items(), key=lambda item: "{" in item[0]):
+    for path, methods in sorted(whole["paths"].items(), key=lambda item: "{" in item[0]):
         pattern = re.compile(re.sub(r"\{\w+\}", "[^/]+", path))
         for method, described in methods.items():
             responses = {
-                status: resolved(response, document)
+                status: resolved(response, whole)
                 for status, response in described["responses"].items()
             }
             described = {**described, "responses": responses}

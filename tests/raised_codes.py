@@ -11,6 +11,7 @@ import importlib
 import pkgutil
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -67,6 +68,12 @@ def product_sources() -> dict[str, str]:
     }
 
 
+@cache
+def codes_of_product() -> RaisedCodes:
+    """As ``raised_codes`` of all modules, read once: that takes seconds."""
+    return raised_codes(product_sources())
+
+
 def raised_codes(sources: Mapping[str, str]) -> RaisedCodes:
     """The codes in these modules."""
     modules = {path: _Module(ast.parse(text)) for path, text in sources.items()}
@@ -111,21 +118,24 @@ def called_names(sources: Iterable[str]) -> set[str]:
 class _Module:
     def __init__(self, tree: ast.Module) -> None:
         self._tree = tree
+        self._calls = [
+            (node, _name_of(node.func).split("."))
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Call)
+        ]
         self._parents = {
             child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)
         }
 
     def codes(self, makers: Mapping[str, _Argument]) -> Iterator[tuple[ast.Call, ast.expr]]:
         """Each call that makes an error, with the expression of its code."""
-        for node in ast.walk(self._tree):
-            if isinstance(node, ast.Call):
-                parts = _name_of(node.func).split(".")
-                argument = makers.get(parts[-1]) or makers.get(".".join(parts[-2:]))
-                if argument is not None and len(node.args) > argument.position:
-                    yield node, node.args[argument.position]
-                elif argument is not None:
-                    named = [one.value for one in node.keywords if one.arg == argument.name]
-                    yield from ((node, value) for value in named)
+        for node, parts in self._calls:
+            argument = makers.get(parts[-1]) or makers.get(".".join(parts[-2:]))
+            if argument is not None and len(node.args) > argument.position:
+                yield node, node.args[argument.position]
+            elif argument is not None:
+                named = [one.value for one in node.keywords if one.arg == argument.name]
+                yield from ((node, value) for value in named)
 
     def meanings(self, expression: ast.expr) -> Iterator[ast.expr | tuple[str, _Argument]]:
         """What it may stand for: expressions, or the parameter of a function."""

@@ -6,10 +6,13 @@ import json
 import re
 from importlib.metadata import version
 
+import pytest
+
 from api.base.version import VERSION
 from tests import sbom, swagger_ui
 
 
+@pytest.mark.slow
 def test_the_bill_of_materials_lists_what_production_installs_and_vendors() -> None:
     made = sbom.document()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from typing import Any, Final, Union
 
 import orjson
@@ -60,32 +61,38 @@ def class_name(words: str) -> str:
     return "".join(word.capitalize() for word in re.split(r"[._]", words))
 
 
+@cache
+def _adapter(kind: Any) -> TypeAdapter[Any]:
+    """Of a type that many operations send or return: making one takes milliseconds."""
+    return TypeAdapter(kind)
+
+
 def of_query(operation: Operation) -> Json:
-    return TypeAdapter(operation.query).json_schema(schema_generator=_Generator)
+    return _adapter(operation.query).json_schema(schema_generator=_Generator)
 
 
 def of_operations(operations: Iterable[Operation]) -> tuple[Mapping[SchemaKey, Json], Json]:
     """The schemas by operation id and mode, and the components that they refer to."""
     models: list[tuple[str, JsonSchemaMode, TypeAdapter[Any]]] = [
-        ("problem", "serialization", TypeAdapter(Problem)),
-        ("event", "serialization", TypeAdapter(EventBody)),
-        ("time_credit", "serialization", TypeAdapter(TimeCreditEventBody)),
-        ("user", "serialization", TypeAdapter(UserEventBody)),
-        ("ping", "serialization", TypeAdapter(PingBody)),
+        ("problem", "serialization", _adapter(Problem)),
+        ("event", "serialization", _adapter(EventBody)),
+        ("time_credit", "serialization", _adapter(TimeCreditEventBody)),
+        ("user", "serialization", _adapter(UserEventBody)),
+        ("ping", "serialization", _adapter(PingBody)),
     ]
     for operation in operations:
         sent = operation.body or operation.form
         if sent is not None:
-            models.append((operation.operation_id, "validation", TypeAdapter(sent)))
+            models.append((operation.operation_id, "validation", _adapter(sent)))
         effects: Any = operation.dry_run_result
         if operation.result is not None:
             result: Any = operation.result
             if effects is not None and operation.status == 200:
                 result = Union[operation.result, effects]  # noqa: UP007  # types made at run time
-            models.append((operation.operation_id, "serialization", TypeAdapter(result)))
+            models.append((operation.operation_id, "serialization", _adapter(result)))
         if effects is not None:
             name = f"{operation.operation_id}?dry_run"
-            models.append((name, "serialization", TypeAdapter(effects)))
+            models.append((name, "serialization", _adapter(effects)))
     schemas, definitions = TypeAdapter.json_schemas(
         models, ref_template=REF, schema_generator=_Generator
     )

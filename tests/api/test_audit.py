@@ -110,8 +110,10 @@ def entries(client: Client, there: Things, **filters: str) -> list[dict[str, Any
 
 def test_every_operation_leaves_exactly_its_own_rows(client: Client, database: Database) -> None:
     actions = {}
+    unchanged = things(client, database)
     for operation in OPERATIONS:
-        there = things(client, database)
+        # Reads leave no entries, as is checked below, so one organisation serves them all.
+        there = unchanged if operation.method == "GET" else things(client, database)
         before = {entry["id"] for entry in entries(client, there)}
         response = call(client, operation, there)
         assert response.status_code == operation.status, response.text

@@ -13,6 +13,7 @@ from storage.base.errors.field_codes import FIELD_CODES
 from tests.api.conftest import Client
 from tests.raised_codes import (
     called_names,
+    codes_of_product,
     documented_errors,
     every_refusal,
     product_sources,
@@ -45,7 +46,7 @@ def test_every_raised_refusal_is_explained_and_no_other() -> None:
 
 
 def test_every_raised_code_of_a_field_is_explained_and_no_other() -> None:
-    raised = raised_codes(product_sources())
+    raised = codes_of_product()
     of_pydantic = {code for code, _ in (*field_errors.SENTENCES.values(), field_errors.OTHER)}
     codes = {*raised.places, *of_pydantic, *field_errors.OF_UNKNOWN.values()}
     of_warnings = set(get_args(WarningCode))
@@ -58,7 +59,7 @@ def test_every_raised_code_of_a_field_is_explained_and_no_other() -> None:
 
 
 def test_openapi_has_every_code_that_rest_raises() -> None:
-    places = raised_codes(product_sources()).places
+    places = codes_of_product().places
     outside = {code for code, of in places.items() if all(map(_is_without_rest, of))}
     document = openapi.document(OPERATIONS, OTHER_PATHS, "https://hiatus.test").decode()
 

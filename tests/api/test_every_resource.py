@@ -15,7 +15,7 @@ from api.service.app import OPERATIONS
 from storage.db.database import Database
 from tests.api.conftest import Client
 from tests.api.exercising import Things, body_of, call, content_of, path_of, things
-from tests.documented import resolved
+from tests.documented import document, resolved
 
 pytestmark = [pytest.mark.both_engines, pytest.mark.shared_database]
 
@@ -54,39 +54,39 @@ def there(client: Client, database: Database) -> Things:
 
 
 def test_every_response_has_its_documented_shape(client: Client, there: Things) -> None:
-    document = client.get("/openapi.json").json()
+    whole = document()
 
     for operation in IN_ORDER:
         response = call(client, operation, there)
         assert response.status_code == operation.status, (operation.operation_id, response.text)
         if operation.result is None:
             continue
-        described = document["paths"][f"/api/v1{operation.path}"][operation.method.lower()]
-        content = resolved(described["responses"][str(operation.status)], document)["content"]
-        schema = {**content["application/json"]["schema"], "components": document["components"]}
+        described = whole["paths"][f"/api/v1{operation.path}"][operation.method.lower()]
+        content = resolved(described["responses"][str(operation.status)], whole)["content"]
+        schema = {**content["application/json"]["schema"], "components": whole["components"]}
         Draft202012Validator(schema, format_checker=Draft202012Validator.FORMAT_CHECKER).validate(
             response.json()
         )
 
 
-@pytest.mark.parametrize("operation", RESOURCES, ids=lambda item: item.operation_id)
-def test_an_unchanged_resource_is_not_sent_again(
-    client: Client, there: Things, operation: Operation
-) -> None:
-    path = path_of(operation, there)
+def test_an_unchanged_resource_is_not_sent_again(client: Client, there: Things) -> None:
+    # The key's last use, which is shown too, is recorded now, and then not for a minute.
+    client.get("/api/v1/leave-types", there.key)
+    for operation in RESOURCES:
+        path = path_of(operation, there)
 
-    first = client.get(path, there.key)
-    tag = first.headers["ETag"]
-    unchanged = client.get(path, there.key, headers={"If-None-Match": f'"other", W/{tag}'})
-    other = client.get(path, there.key, headers={"If-None-Match": '"other"'})
+        first = client.get(path, there.key)
+        assert first.status_code == 200, path
+        tag = first.headers["ETag"]
+        unchanged = client.get(path, there.key, headers={"If-None-Match": f'"other", W/{tag}'})
+        other = client.get(path, there.key, headers={"If-None-Match": '"other"'})
 
-    assert first.status_code == 200
-    assert TAG.fullmatch(tag)
-    assert (unchanged.status_code, unchanged.content) == (304, b"")
-    assert unchanged.headers["ETag"] == tag
-    assert unchanged.headers["Cache-Control"] == first.headers["Cache-Control"]
-    assert "Content-Type" not in unchanged.headers
-    assert (other.status_code, other.headers["ETag"]) == (200, tag)
+        assert TAG.fullmatch(tag), path
+        assert (unchanged.status_code, unchanged.content) == (304, b""), path
+        assert unchanged.headers["ETag"] == tag, path
+        assert unchanged.headers["Cache-Control"] == first.headers["Cache-Control"], path
+        assert "Content-Type" not in unchanged.headers, path
+        assert (other.status_code, other.headers["ETag"]) == (200, tag), path
 
 
 @pytest.mark.parametrize("operation", CREATIONS, ids=lambda item: item.operation_id)
@@ -168,22 +168,22 @@ def test_a_whole_object_is_read_changed_and_sent_back(
     assert current.items() <= client.patch(path, there.key, json=current).json().items()
 
 
-@pytest.mark.parametrize("operation", CHANGES, ids=lambda item: item.operation_id)
-def test_a_read_only_member_that_differs_is_refused_by_name(
-    client: Client, there: Things, operation: Operation
-) -> None:
-    path = path_of(operation, there)
-    before = client.get(path, there.key)
-    whole: dict[str, Any] = before.json()
-    other = dict.fromkeys(operation.read_only_members & whole.keys(), "another")
+def test_a_read_only_member_that_differs_is_refused_by_name(client: Client, there: Things) -> None:
+    # The key's last use, which is shown too, is recorded now, and then not for a minute.
+    client.get("/api/v1/leave-types", there.key)
+    for operation in CHANGES:
+        path = path_of(operation, there)
+        before = client.get(path, there.key)
+        whole: dict[str, Any] = before.json()
+        other = dict.fromkeys(operation.read_only_members & whole.keys(), "another")
 
-    refused = client.patch(path, there.key, json=whole | body_of(operation, there) | other)
-    unknown = client.patch(path, there.key, json=whole | {"colourr": 1})
+        refused = client.patch(path, there.key, json=whole | body_of(operation, there) | other)
+        unknown = client.patch(path, there.key, json=whole | {"colourr": 1})
 
-    errors = {(error["pointer"], error["code"]) for error in refused.json()["errors"]}
-    assert errors == {(f"/{name}", "read_only") for name in other}
-    assert [error["code"] for error in unknown.json()["errors"]] == ["unknown_field"]
-    assert client.get(path, there.key).content == before.content
+        errors = {(error["pointer"], error["code"]) for error in refused.json()["errors"]}
+        assert errors == {(f"/{name}", "read_only") for name in other}, path
+        assert [error["code"] for error in unknown.json()["errors"]] == ["unknown_field"], path
+        assert client.get(path, there.key).content == before.content, path
 
 
 def test_every_post_is_carried_out_once_for_its_idempotency_key(
@@ -205,24 +205,24 @@ def test_every_post_is_carried_out_once_for_its_idempotency_key(
         assert again.headers["Idempotent-Replayed"] == "true"
 
 
-@pytest.mark.parametrize(
-    "operation",
-    [operation for operation in OPERATIONS if operation.dry_run],
-    ids=lambda item: item.operation_id,
-)
 def test_a_dry_run_has_the_documented_shape_and_changes_nothing(
-    client: Client, there: Things, operation: Operation
+    client: Client, there: Things
 ) -> None:
-    components = client.get("/openapi.json").json()["components"]
+    components = document()["components"]
     before = client.get("/api/v1/audit?limit=100", there.key).content
 
-    response = call(client, operation, there, params={"dry_run": "true"})
+    for operation in OPERATIONS:
+        if operation.dry_run is None:
+            continue
+        response = call(client, operation, there, params={"dry_run": "true"})
 
-    assert (response.status_code, response.json()["dry_run"]) == (200, True)
-    name = get_type_hints(operation.dry_run)["return"].__name__
-    schema = {"$ref": f"#/components/schemas/{name}", "components": components}
-    Draft202012Validator(schema).validate(response.json())
-    assert client.get("/api/v1/audit?limit=100", there.key).content == before
+        assert response.status_code == 200, (operation.operation_id, response.text)
+        assert response.json()["dry_run"] is True, operation.operation_id
+        name = get_type_hints(operation.dry_run)["return"].__name__
+        schema = {"$ref": f"#/components/schemas/{name}", "components": components}
+        Draft202012Validator(schema).validate(response.json())
+        after = client.get("/api/v1/audit?limit=100", there.key).content
+        assert after == before, operation.operation_id
 
 
 API = "/api/v1"

@@ -17,7 +17,7 @@ from storage.db.tables import UserRow
 from storage.keys import api_keys
 from tests.api.conftest import Client
 from tests.builders import NOW, Acme, a_department, a_key, a_leave_type, a_person, an_organisation
-from tests.documented import parameters_of
+from tests.documented import document, parameters_of
 
 pytestmark = [pytest.mark.both_engines, pytest.mark.shared_database]
 
@@ -158,15 +158,15 @@ class Choice:
     values: tuple[str, ...]
 
 
-def choices(document: dict[str, Any]) -> list[Choice]:
+def choices() -> list[Choice]:
     """All such parameters in the OpenAPI document."""
     filters = []
-    for path, item in document["paths"].items():
+    for path, item in document()["paths"].items():
         for method, operation in item.items():
             if method not in ("get", "post", "patch", "put", "delete"):
                 continue
-            for parameter in parameters_of(operation, document):
-                values = allowed(parameter.get("schema", {}), document)
+            for parameter in parameters_of(operation, document()):
+                values = allowed(parameter.get("schema", {}))
                 if parameter.get("in") == "query" and values:
                     filters.append(
                         Choice(method=method, path=path, name=parameter["name"], values=values)
@@ -174,16 +174,16 @@ def choices(document: dict[str, Any]) -> list[Choice]:
     return filters
 
 
-def allowed(schema: dict[str, Any], document: dict[str, Any]) -> tuple[str, ...]:
+def allowed(schema: dict[str, Any]) -> tuple[str, ...]:
     if "$ref" in schema:
         name = schema["$ref"].rpartition("/")[2]
-        return allowed(document["components"]["schemas"][name], document)
+        return allowed(document()["components"]["schemas"][name])
     if schema.get("type") == "boolean":
         return ("true", "false")
     if "const" in schema:
         return (schema["const"],)
     several = schema.get("anyOf", [schema["items"]] if "items" in schema else [])
-    inside = tuple(value for alternative in several for value in allowed(alternative, document))
+    inside = tuple(value for alternative in several for value in allowed(alternative))
     return tuple(str(value) for value in schema.get("enum", inside))
 
 
@@ -201,7 +201,7 @@ def test_every_filter_with_a_closed_set_refuses_other_values(
     key = a_key(database, an_organisation(database))
     filters = [
         choice
-        for choice in choices(client.get("/openapi.json").json())
+        for choice in choices()
         # Feeds and wallcharts check their token first; their own tests have their scopes. A POST
         # or PUT reports errors of its body first.
         if not choice.path.startswith(("/cal/", "/wallchart/"))
@@ -251,11 +251,11 @@ def test_every_list_of_a_period_refuses_one_that_ends_before_it_begins(
     client: Client, database: Database
 ) -> None:
     key = a_key(database, an_organisation(database))
-    document = client.get("/openapi.json").json()
+    whole = document()
     paths = [
         path
-        for path, item in document["paths"].items()
-        if {"from", "to"} <= {each["name"] for each in parameters_of(item.get("get", {}), document)}
+        for path, item in whole["paths"].items()
+        if {"from", "to"} <= {each["name"] for each in parameters_of(item.get("get", {}), whole)}
     ]
 
     assert {*paths} >= {"/api/v1/audit", "/api/v1/leave-requests"}

@@ -9,14 +9,15 @@ import pytest
 from jsonschema import Draft202012Validator
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
-from api.documentation import error_codes, openapi
+from api.documentation import error_codes
 from api.documentation.schemas import Examples, NoExample
 from api.http.operations import Operation
-from api.service.app import OPERATIONS, OTHER_PATHS
+from api.service.app import OPERATIONS
 from storage.base.event_values import EVENT_TYPES
 from storage.db.database import Database
+from tests import documented
 from tests.api import exercising
-from tests.api.conftest import SETTINGS, Client
+from tests.api.conftest import Client
 from tests.builders import a_key, an_organisation
 from tests.documented import parameters_of, resolved
 
@@ -66,8 +67,7 @@ Document = dict[str, Any]
 
 @pytest.fixture(scope="module")
 def document() -> Document:
-    parsed: Document = json.loads(openapi.document(OPERATIONS, OTHER_PATHS, SETTINGS.base_url))
-    return parsed
+    return documented.document()
 
 
 def test_the_document_is_served(client: Client, document: Document) -> None:
@@ -300,9 +300,8 @@ def promised(document: Any, operation: Operation, status: int) -> set[str]:
 
 @pytest.mark.parametrize("way", ["works", "has no key", "is malformed"])
 def test_every_response_has_its_documented_headers(
-    client: Client, database: Database, way: str
+    client: Client, database: Database, document: Document, way: str
 ) -> None:
-    document = client.get("/openapi.json").json()
     missing = []
 
     there = exercising.things(client, database)

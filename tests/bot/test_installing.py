@@ -403,12 +403,12 @@ def _altered(state: str) -> str:
 
 
 @pytest.mark.both_engines
-def test_beginning_a_thousand_installations_stores_nothing(world: World, database_url: str) -> None:
+def test_beginning_a_hundred_installations_stores_nothing(world: World, database_url: str) -> None:
     with httpx.Client() as browser:
-        begun = [browser.get(f"{world.slack.app_url}/slack/install") for _ in range(1_000)]
+        begun = [browser.get(f"{world.slack.app_url}/slack/install") for _ in range(100)]
 
     assert {response.status_code for response in begun} == {302}
-    assert len({response.headers["location"] for response in begun}) == 1_000
+    assert len({response.headers["location"] for response in begun}) == 100
     assert stored_states(database_url) == 0
 
 
