@@ -33,7 +33,7 @@ const STEPS = [
   },
   {
     title: "Run it",
-    words: (names) => `${names[2]} is the owner. Home has people, leave types and holidays there; scripts do the same over the API, with the link at the top. Next: docs/slack.md connects your own Slack, docs/deployment.md puts Hiatus on a server, and make run ARGS=--start-over begins again.`,
+    words: (names) => `${names[2]} is an admin. Home has people, leave types and holidays there; scripts do the same over the API, with the link at the top. Next: docs/slack.md connects your own Slack, docs/deployment.md puts Hiatus on a server, and make run ARGS=--start-over begins again.`,
     panel: 3,
     isDone: () => false,
   },

@@ -1,7 +1,7 @@
 """Due reminders of what approvers decide on: who is reminded, and of what the next level is asked.
 
-Of leave (``reminder_checks``) and of time in lieu (``time_credit_reminders``). Whoever has several
-things to decide on is reminded of them in one message.
+Of leave (``reminder_checks``) and of time in lieu (``time_credit_reminders``). A person
+who has several things to decide on is reminded of them in one message.
 """
 
 from __future__ import annotations
