@@ -18,7 +18,7 @@ export function drawBlocks(blocks, scene) {
 }
 
 const BLOCKS = {
-  header: (block) => element("h3", {}, plainOf(block.text)),
+  header: (block) => element("h2", {}, plainOf(block.text)),
   divider: () => element("hr"),
   section,
   context: (block, scene) =>
