@@ -167,8 +167,8 @@ def parse(typed: str, context: ParsingContext) -> ParsedLeave:
     text, mentions = type_names.phrases_of(text)
     period = typed_periods.unclear(text, context.language, context.today, context.weekdays)
     if period is not None:
-        problems.append(period)
-        text = text.replace(period.typed, " ")
+        problem, text = period
+        problems.append(problem)
     text = reduced(text)
     terms, groups = typed_terms.terms_of(text, context.language)
     synonyms: list[TypeMention] = []

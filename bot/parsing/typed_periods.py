@@ -92,15 +92,17 @@ def with_dates(text: str, language: str, today: date, weekdays: frozenset[int]) 
     return text
 
 
-def unclear(text: str, language: str, today: date, weekdays: frozenset[int]) -> Problem | None:
-    """The first such days of a plain text that may be other days, too."""
+def unclear(
+    text: str, language: str, today: date, weekdays: frozenset[int]
+) -> tuple[Problem, str] | None:
+    """The first such days of a plain text that may be other days, too, and the text without."""
     text = _with_years(text, language, today)
     for kind, pattern in _patterns(language, is_asked=False):
         for match in pattern.finditer(text):
             try:
                 _days(kind, match, language, today, weekdays)
             except Unclear as problem:
-                return problem.problem
+                return problem.problem, f"{text[: match.start()]} {text[match.end() :]}"
     return None
 
 
@@ -161,16 +163,21 @@ def _days(
         number = _named(groups, "number")
         count = _weeks_by_name(language).get(number, 0) or int(number) if number else _BOTH
     is_at_start = kind in ("first_week", "first_weeks")
-    weeks = _weeks(count, first, last, weekdays, is_at_start=is_at_start)
+    # A question is answered for the calendar week: the answer names its days.
+    least = 1 if is_asked else _MIN_DAYS_OF_WEEK
+    weeks = _weeks(count, first, last, weekdays, least, is_at_start=is_at_start)
     if weeks is None:
         raise Unclear("which_day", match.group())
     return weeks
 
 
 def _weeks(
-    count: int, first: date, last: date, weekdays: frozenset[int], *, is_at_start: bool
+    count: int, first: date, last: date, weekdays: frozenset[int], least: int, *, is_at_start: bool
 ) -> tuple[date, date] | None:
-    """The working days of the month's first or last weeks; None if others may be meant."""
+    """The working days of the month's first or last weeks; None if others may be meant.
+
+    Others may be where the one at the edge has less than the ``least`` working days.
+    """
     days = [first + timedelta(days=index) for index in range((last - first).days + 1)]
     worked = [day for day in days if day.weekday() in weekdays]
     if not worked:
@@ -178,7 +185,7 @@ def _weeks(
     edge = worked[0] if is_at_start else worked[-1]
     monday = edge - timedelta(days=edge.weekday())
     week = [day for day in worked if monday <= day < monday + timedelta(weeks=1)]
-    if len(week) < min(_MIN_DAYS_OF_WEEK, len(weekdays)):
+    if len(week) < min(least, len(weekdays)):
         return None
     if not is_at_start:
         monday -= timedelta(weeks=count - 1)

@@ -109,6 +109,7 @@ def test_what_may_be_other_days_is_not_read(text: str) -> None:
         ("die letzte Augustwoche frei", "de", "which_day", "die letzte augustwoche"),
         ("vacaciones la última semana de agosto", "es", "which_day", "la última semana de agosto"),
         ("la dernière semaine d'août", "fr", "which_day", "la dernière semaine d'août"),
+        ("last week of august next year", "en", "which_day", "last week of august 2027"),
         ("all of november", "en", "which_year", "all of november"),
     ],
 )
