@@ -24,12 +24,18 @@ MAX_MESSAGE: Final = 4_000
 def escaped(text: str) -> str:
     """User input escaped for mrkdwn: it cannot mention, link or call a channel.
 
-    The name of an erased person is in the reader's language.
     Source: docs.slack.dev, "Formatting message text", "Escaping text".
     """
-    if ERASED_NAME in text:
-        text = text.replace(ERASED_NAME, gettext("Erased person"))
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return (
+        _in_readers_language(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    )
+
+
+def _in_readers_language(text: str) -> str:
+    """The text with the name of erased people translated."""
+    if ERASED_NAME not in text:
+        return text
+    return text.replace(ERASED_NAME, gettext("Erased person"))
 
 
 def cut(text: str, longest: int) -> str:
@@ -47,12 +53,14 @@ def escaped_within(typed: str, longest: int) -> str:
 
 def plain(text: str, longest: int = MAX_SECTION) -> Block:
     """A plain_text object; a space replaces empty text, which Slack rejects."""
-    return {"type": "plain_text", "text": cut(text, longest) or " ", "emoji": True}
+    shown = cut(_in_readers_language(text), longest)
+    return {"type": "plain_text", "text": shown or " ", "emoji": True}
 
 
 def verbatim(text: str, longest: int = MAX_SECTION) -> Block:
     """As ``plain`` without emoji conversion, for user input."""
-    return {"type": "plain_text", "text": cut(text, longest) or " ", "emoji": False}
+    shown = cut(_in_readers_language(text), longest)
+    return {"type": "plain_text", "text": shown or " ", "emoji": False}
 
 
 def mrkdwn(text: str) -> Block:

@@ -26,8 +26,10 @@ def message(card: TimeCreditCard) -> Message:
     blocks = [
         _first_line(card, state),
         block(card, _buttons(card)),
-        layout.paragraph(gettext("Reason: {reason}", reason=card.credit.reason)),
     ]
+    # Removed by retention, or when the person was erased.
+    if card.credit.reason:
+        blocks.append(layout.paragraph(gettext("Reason: {reason}", reason=card.credit.reason)))
     if card.credit.decision_reason:
         declined = gettext("Why it was declined: {reason}", reason=card.credit.decision_reason)
         blocks.append(layout.paragraph(declined))
@@ -207,8 +209,10 @@ def _text(card: TimeCreditCard, sentence: str, ending: str) -> str:
     reason = credit.reason
     if credit.status == "declined" and credit.decision_reason:
         reason = credit.decision_reason
-    shown = layout.excerpt(reason, layout.room_after(parts))
-    return " ".join([*parts, gettext("Reason: {reason}", reason=shown)])
+    if reason:
+        shown = layout.excerpt(reason, layout.room_after(parts))
+        parts.append(gettext("Reason: {reason}", reason=shown))
+    return " ".join(parts)
 
 
 def _state_of_approver(card: TimeCreditCard) -> str:

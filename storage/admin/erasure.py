@@ -29,7 +29,13 @@ from storage.db.tables import (
     UserRow,
 )
 from storage.keys import idempotency
-from storage.outbox import audit, notification_outbox, organisation_config, webhook_outbox
+from storage.outbox import (
+    audit,
+    notification_outbox,
+    organisation_config,
+    time_credit_outbox,
+    webhook_outbox,
+)
 from storage.people import people_rows
 from storage.rules import roles
 
@@ -55,7 +61,8 @@ _REMAINS: Final = (
     Remains(
         where="slack",
         what_to_do="Slack keeps messages in direct messages and channels by the retention "
-        "settings of the workspace. Hiatus rewrites the cards that approvers have.",
+        "settings of the workspace. Hiatus rewrites the cards that approvers have, and not the "
+        "replies below them.",
     ),
     Remains(
         where="receivers",
@@ -71,8 +78,8 @@ _REMAINS: Final = (
 _FILES: Final = {
     "sqlite": Remains(
         where="database_files",
-        what_to_do="The write-ahead log beside the database file may hold earlier pages until it "
-        "is written over.",
+        what_to_do="Hiatus empties the write-ahead log beside the database file after the "
+        "erasure. If a long read prevents that, the log holds earlier pages until later.",
     ),
     "postgresql": Remains(
         where="database_files",
@@ -142,7 +149,12 @@ def _erase(tx: Transaction, user: User, confirm: str, *, by: Caller, now: dateti
         last_name=personal_data.ERASED_LAST_NAME,
     )
     config = organisation_config.of_organisation(tx, organisation_id)
-    cards = _cards(tx, organisation_id, user.id, ids["leave"]) if config.is_in_slack else []
+    cards: list[tuple[str, str]] = []
+    credit_cards: list[tuple[str, str]] = []
+    if config.is_in_slack:
+        cards = _cards(tx, organisation_id, user.id, ids["leave"])
+        of_credits = time_credit_outbox.cards_of(tx, organisation_id, ids["credits"])
+        credit_cards = [each for each in of_credits if each[1] != user.id]
     leave_texts.remove(
         tx, organisation_id, leave_ids=ids["leave"], credit_ids=ids["credits"], now=now
     )
@@ -162,6 +174,8 @@ def _erase(tx: Transaction, user: User, confirm: str, *, by: Caller, now: dateti
     _write(tx, erased, by=by, now=now)
     webhook_outbox.enqueue_user_erased(tx, user.id, user.version + 1, config=config, now=now)
     notification_outbox.rewrite_cards(tx, organisation_id, cards, now=now)
+    time_credit_outbox.rewrite_cards(tx, organisation_id, credit_cards, now=now)
+    tx.empty_log()
     return _result(
         tx,
         user.id,
@@ -169,7 +183,7 @@ def _erase(tx: Transaction, user: User, confirm: str, *, by: Caller, now: dateti
         leave_requests=len(ids["leave"]),
         audit_entries=audited,
         webhook_events=events,
-        slack_cards=len(cards),
+        slack_cards=len(cards) + len(credit_cards),
         removed_rows=removed,
     )
 

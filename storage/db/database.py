@@ -96,7 +96,7 @@ class DuplicateRow(Exception):
 class Transaction:
     """A use case's access to the database, valid until the use case returns."""
 
-    __slots__ = ("_execute", "engine", "config_cache", "secrets", "notified")
+    __slots__ = ("_execute", "engine", "config_cache", "secrets", "notified", "empties_log")
 
     def __init__(
         self,
@@ -110,6 +110,7 @@ class Transaction:
         self.secrets = secrets
         self.config_cache = config_cache
         self.notified: set[str] = set()
+        self.empties_log = False
 
     def all(self, query: Compiled[P], /, *args: P.args, **params: P.kwargs) -> list[Row]:
         """Every row; the query bounds how many there can be."""
@@ -232,6 +233,13 @@ class Transaction:
             return self._execute(sql, values)
         finally:
             monitoring.end_statement(self.engine, sql, started)
+
+    def empty_log(self) -> None:
+        """After the commit, empty SQLite's write-ahead log, which still has what was overwritten.
+
+        Other writes wait meanwhile, for milliseconds unless a long read prevents it.
+        """
+        self.empties_log = True
 
     def notify(self, name: str) -> None:
         """Notify the dispatchers of that name once this transaction is committed."""

@@ -89,6 +89,10 @@ class SqliteDatabase(Database):
         # Raises where SQLite has rolled back by itself, on a full disk for example.
         connection.execute("COMMIT")
         self._committed(tx, self.config_cache)
+        if tx.empties_log:
+            # Committed already: a reader that prevents it leaves it to a later checkpoint.
+            with suppress(sqlite3.Error):
+                connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
         return result
 
     def _transaction(self, connection: sqlite3.Connection, cache: dict[str, Any]) -> Transaction:

@@ -6,6 +6,7 @@ day is part of the figure, also if it is imported later: ``include`` gives its d
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -17,7 +18,7 @@ from typing import Final
 from storage.base import texts
 from storage.base.allowance_values import Amount
 from storage.base.amounts import MAX_HALF_DAYS
-from storage.base.errors import InvalidInput, Sentence
+from storage.base.errors import HalfDays, InvalidInput, Sentence
 from storage.base.ids import new_id
 from storage.base.leave_values import LeaveRequest
 from storage.base.values import Caller, User, days_of, local_day
@@ -573,9 +574,14 @@ def _figure(
     is_saved = kept.get((user.id, balance.year.first_day)) == new
     difference = Fraction(0) if is_saved else Fraction(entry.half_days - left)
     if difference.denominator != 1:
-        near = (left + round(difference)) / Fraction(2)
-        days = f"{float(near):.2f}".rstrip("0").rstrip(".")
-        return bad(Sentence("Leave is kept in half-days. Use {days} days.", days=days))
+        lower = left + math.floor(difference)
+        cure = Sentence(
+            "Leave is taken in half-days, so they can have {lower} or {upper} left. "
+            "Use one of these.",
+            lower=HalfDays(lower),
+            upper=HalfDays(lower + 1),
+        )
+        return bad(cure)
     if abs(difference) > MAX_HALF_DAYS:
         return bad(Sentence("Use a number of days from -366 to 366."))
     adjusted = Counter(each.leave_year for each in account.adjustments)

@@ -150,6 +150,10 @@ EXPORTS: Final = (
 
 
 def recognised(header: Collection[str]) -> Export | None:
-    """The export whose columns these are."""
+    """The export whose columns these are: of several, the one that knows most of them."""
     columns = frozenset(header)
-    return next((export for export in EXPORTS if export.signature <= columns), None)
+    return max(
+        (export for export in EXPORTS if export.signature <= columns),
+        key=lambda export: len(export.columns.keys() & columns),
+        default=None,
+    )

@@ -76,6 +76,16 @@ class LeaveFile:
     left_behind: Sequence[str] = ()
 
 
+# Personio documents 1; spreadsheets write the words.
+_FLAGS: Final = {"1": True, "yes": True, "true": True, "ja": True, "wahr": True} | {
+    "0": False,
+    "no": False,
+    "false": False,
+    "nein": False,
+    "falsch": False,
+}
+
+
 def _half(text: str, field: str) -> HalfDay:
     half = _HALVES.get(text.lower())
     if half is None:
@@ -84,9 +94,10 @@ def _half(text: str, field: str) -> HalfDay:
 
 
 def _flag(text: str, field: str) -> bool:
-    if text not in ("0", "1"):
-        raise InvalidInput.of(field, "unknown_half_day", "Use 1, or leave the cell empty.")
-    return text == "1"
+    flag = _FLAGS.get(text.lower())
+    if flag is None:
+        raise InvalidInput.of(field, "unknown_half_day", "Use 1 or 0, or leave the cell empty.")
+    return flag
 
 
 def _status(text: str, field: str) -> LineStatus:

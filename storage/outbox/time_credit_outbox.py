@@ -18,6 +18,7 @@ from storage.db.database import Transaction
 from storage.db.tables import NotificationRow, TimeCreditCardRow
 from storage.outbox.leased_queue import skip_locked
 from storage.outbox.notification_outbox import (
+    CARD_REWRITTEN,
     NOTIFICATIONS,
     REMINDER,
     NotificationKind,
@@ -128,6 +129,22 @@ def remind(
         [
             _row(organisation_id, "time_credit_reminder", user_id, credit, REMINDER, now)
             for credit, user_id in reminders
+        ],
+    )
+
+
+def rewrite_cards(
+    tx: Transaction, organisation_id: str, cards: Iterable[tuple[str, str]], *, now: datetime
+) -> None:
+    """Queue updates of messages that were sent, each given as credit and recipient."""
+    _queue(
+        tx,
+        [
+            notification_row(
+                organisation_id, "time_credit_card", user_id, None, CARD_REWRITTEN, now
+            )
+            | {"time_credit_id": credit_id}
+            for credit_id, user_id in sorted(cards)
         ],
     )
 

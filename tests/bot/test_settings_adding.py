@@ -246,5 +246,8 @@ def test_days_left_that_half_days_cannot_reach_are_refused_at_their_field(world:
 
     response = world.submit(ADMIN, adding(world), {"slack_user_id": NEW, "days_left": "7.3"})
 
-    assert response.errors == {"days_left": "Leave is kept in half-days. Use 7.5 days."}
+    assert response.errors == {
+        "days_left": "Leave is taken in half-days, so they can have 7 days or 7.5 days left. "
+        "Use one of these."
+    }
     assert len(all_users(world)) == before

@@ -393,16 +393,16 @@ EXPORTS = {
         ("Location", "Birthday"),
     ),
     "bamboohr people": (
-        "Employee #,First Name,Last Name,Email,Hire Date,Job Title,Department,Division\n"
-        "0042,Ada,Lovelace,ada@x.example,02/28/2020,Analyst,Research,North\n",
+        "Employee #,First Name,Last Name,Email,Hire Date,Job Title,Department,Division,Location\n"
+        "0042,Ada,Lovelace,ada@x.example,02/28/2020,Analyst,Research,North,London\n",
         "BambooHR",
-        ("Division",),
+        ("Division", "Location"),
     ),
     "personio people": (
-        "First name;Last name;Email;Position;Department;Hire date;Office\n"
-        "Ada;Lovelace;ada@x.example;Analyst;Research;28.02.2020;Berlin\n",
+        "First name;Last name;Email;Position;Department;Hire date;Office;Location\n"
+        "Ada;Lovelace;ada@x.example;Analyst;Research;28.02.2020;Berlin;Mitte\n",
         "Personio",
-        ("Office",),
+        ("Office", "Location"),
     ),
 }
 
@@ -456,8 +456,8 @@ LEAVE_EXPORTS = {
     "personio in german": (
         "E-Mail-Adresse des Mitarbeiters;Abwesenheitsart;Anfangsdatum;Enddatum;Anfangszeit;"
         "Endzeit;Halber Tag erster Tag;Halber Tag letzter Tag\n"
-        "ada@x.example;Annual leave;03.08.2026;04.08.2026;;;;\n"
-        "ada@x.example;Annual leave;05.08.2026;05.08.2026;;;;1\n"
+        "ada@x.example;Annual leave;03.08.2026;04.08.2026;;;Nein;nein\n"
+        "ada@x.example;Annual leave;05.08.2026;05.08.2026;;;;Ja\n"
         "ada@x.example;Annual leave;06.08.2026;06.08.2026;;;1;\n",
         "Personio",
     ),

@@ -141,7 +141,7 @@ def test_people_of_the_same_name_are_told_apart_by_address(database: Database, a
     assert bad.cure == "Several people have this name. Use the e-mail address."
 
 
-def test_a_figure_that_half_days_cannot_reach_names_the_nearest(
+def test_a_figure_that_half_days_cannot_reach_names_the_two_beside_it(
     database: Database, acme: Acme
 ) -> None:
     ada = a_person(database, acme, first_name="Ada", last_name="Lovelace")
@@ -151,7 +151,10 @@ def test_a_figure_that_half_days_cannot_reach_names_the_nearest(
     refused = saved(database, acme.caller, "Ada Lovelace;12.5")
     accepted = saved(database, acme.caller, "Ada Lovelace;12,3")
 
-    assert str(refused.bad_lines[0].cure) == "Leave is kept in half-days. Use 12.3 days."
+    assert str(refused.bad_lines[0].cure) == (
+        "Leave is taken in half-days, so they can have 12.3 days or 12.8 days left. "
+        "Use one of these."
+    )
     assert len(accepted.changed) == 1
     assert left(database, acme, ada.id) == Fraction(123, 5)
 
