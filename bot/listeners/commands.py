@@ -261,7 +261,9 @@ async def reply(interaction: Interaction, typed: str, leave: ParsedLeave) -> Non
         message = typed_problems.no_answer(command, typed)
     elif not leave.unknown:
         # Only thanks, a greeting, or a smiley.
-        message = {"text": f"{gettext('Happy to help!')} {typed_problems.examples(command)}"}
+        is_greeting = typed_phrases.is_greeting(typed)
+        polite = gettext("Hello!") if is_greeting else gettext("Happy to help!")
+        message = {"text": f"{polite} {typed_problems.examples(command)}"}
     else:
         unknown = leave.unknown_words if leave.is_about_leave else typed
         message = typed_problems.not_understood(command, unknown, reading)

@@ -24,7 +24,6 @@ _MAX_ALLOWANCE: Final = 40
 # Of the strength of the team, runs of days; and exceeded absence limits.
 _MAX_RUNS: Final = 4
 _MAX_LIMITS: Final = 5
-_WEEK: Final = 7
 
 
 def message(card: ApprovalCard, home_url: str | None) -> Message:
@@ -301,7 +300,7 @@ def _with_pending(line: str, balance: YearBalance) -> str:
     if balance.pending_half_days <= 0:
         return line
     return gettext(
-        "{balance}, with {amount} of other pending leave",
+        "{balance}, after {amount} of other pending leave",
         balance=line,
         amount=words.amount(balance.pending_half_days),
     )
@@ -317,7 +316,8 @@ def _attendance_lines(card: ApprovalCard) -> list[str]:
 
 def _strength(strength: TeamStrength) -> str:
     runs = strength.runs
-    is_one_week = (runs[-1].last_day - runs[0].first_day).days < _WEEK
+    first_day, last_day = runs[0].first_day, runs[-1].last_day
+    is_one_week = first_day.isocalendar()[:2] == last_day.isocalendar()[:2]
     shown = [
         ngettext(
             "{days} {count} away",

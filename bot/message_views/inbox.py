@@ -26,7 +26,7 @@ def message(inbox: Inbox, home_url: str | None) -> Message:
     if inbox.is_empty:
         done = gettext("Nothing waits for your decision.")
         return {"text": done, "blocks": [layout.section(f"✅ *{done}*")]}
-    title = _title(inbox)
+    title = summary(inbox)
     advice = gettext("Approve or decline them on my Home tab.")
     lines = [
         *map(_line, inbox.clear),
@@ -49,7 +49,8 @@ def on_home(inbox: Inbox) -> list[Block]:
     return [*_clear(inbox), *_rest(inbox, None)] if len(inbox.clear) > 1 else []
 
 
-def _title(inbox: Inbox) -> str:
+def summary(inbox: Inbox) -> str:
+    """How many wait, in plain text."""
     count = len(inbox.waiting)
     if inbox.has_more:
         return gettext("More than {count} requests are waiting for your decision", count=count)

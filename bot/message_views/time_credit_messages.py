@@ -64,7 +64,7 @@ def block(card: TimeCreditCard, buttons: list[Block]) -> Block:
     ]
     if card.expires_on is not None:
         facts.append(gettext("Expires after {day}", day=words.day(card.expires_on)))
-    return layout.card(_title(card), _when(card), "\n".join(facts), buttons)
+    return layout.card(_title(card), _worked(card), "\n".join(facts), buttons)
 
 
 def home_block(card: TimeCreditCard) -> Block:
@@ -72,7 +72,7 @@ def home_block(card: TimeCreditCard) -> Block:
     reason = layout.one_line(card.credit.reason)
     return layout.card(
         _title(card),
-        _when(card),
+        _worked(card),
         gettext("Reason: {reason}", reason=reason),
         _buttons(card),
     )
@@ -152,6 +152,15 @@ def _title(card: TimeCreditCard) -> str:
 
 def _when(card: TimeCreditCard) -> str:
     return f"{words.day(card.credit.worked_on)} · {words.amount(card.credit.half_days)}"
+
+
+def _worked(card: TimeCreditCard) -> str:
+    """For approvers, whose other cards have the days of leave in this line."""
+    return gettext(
+        "Worked on {day} · {amount}",
+        day=words.day(card.credit.worked_on),
+        amount=words.amount(card.credit.half_days),
+    )
 
 
 def _own_sentence(card: TimeCreditCard) -> str:

@@ -33,6 +33,12 @@ _COURTESIES: Final = re.compile(
     r"|denn|überhaupt"
     rf"|{any_of(further('greetings'))})(?=$|[\s,])[,]?"
 )
+_GREETING: Final = re.compile(
+    r"\W*(?:hi|hiya|hello|hey|hallo|moin|servus|good (?:morning|afternoon|evening|day)"
+    r"|guten (?:morgen|tag|abend)|bonjour|bonsoir|salut|coucou|hola|oye"
+    r"|buen(?:as|os|a)?(?: (?:días|dias|día|dia|tardes|noches))?)(?!\w)",
+    re.IGNORECASE,
+)
 _SHOW: Final = r"(?:(?:show|tell|list|check|zeig|zeige)(?: me| mir)? |(?:what's|what is) )?"
 _MY: Final = r"(?:(?:my|the|mein|meine|meinen|das|den) )?"
 _LEAVE: Final = r"(?:leave|time off|pto|vacations?|holidays?)"
@@ -306,6 +312,11 @@ def is_question(typed: str) -> bool:
 def is_polite_request(typed: str) -> bool:
     """Whether a question asks for leave by its first words: "can I take Friday off?"."""
     return _REQUESTING.match(plain(typed[:MAX_LENGTH])) is not None
+
+
+def is_greeting(typed: str) -> bool:
+    """Whether text begins with "hello" and the like."""
+    return _GREETING.match(typed[:MAX_LENGTH]) is not None
 
 
 def is_request(typed: str) -> bool:

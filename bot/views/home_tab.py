@@ -88,9 +88,10 @@ def _own_leave(home: Home) -> list[Block]:
 def _pending_approvals(home: Home) -> list[Block]:
     if not home.waiting.items and not home.waiting_claims:
         return []
-    blocks = [layout.header(gettext("Waiting for your decision"))]
-    if home.inbox is not None:
-        blocks += inbox.on_home(home.inbox)
+    if home.inbox is not None and home.inbox.waiting:
+        blocks = [layout.header(inbox.summary(home.inbox)), *inbox.on_home(home.inbox)]
+    else:
+        blocks = [layout.header(gettext("Waiting for your decision"))]
     blocks += waiting_claims(home)
     for item in home.waiting.items:
         blocks += _pending_request(item)
@@ -221,8 +222,13 @@ def _today(home: Home) -> str:
 
 
 def _covers(home: Home) -> list[Block]:
-    """Who covers for whom, which the table cannot show."""
-    lines = [_cover_line(absence) for absence in home.away.items if absence.cover_name]
+    """Who covers for whom, which the table cannot show, without what the viewer covers."""
+    listed = {leave.request_id for leave in home.covering[:MAX_COVERING]}
+    lines = [
+        _cover_line(absence)
+        for absence in home.away.items
+        if absence.cover_name and absence.request_id not in listed
+    ]
     return [layout.paragraph("\n".join(lines))] if lines else []
 
 

@@ -219,6 +219,7 @@ MAX_OVERLAPPING: Final = 20
 class Covered:
     """Approved leave as its cover sees it: whose and when."""
 
+    request_id: str
     person_name: str
     start_date: date
     end_date: date
@@ -239,6 +240,7 @@ def upcoming_covered(
     )
     return [
         Covered(
+            request_id=row.id,
             person_name=f"{row.first_name} {row.last_name}".strip(),
             start_date=rows.day(row.start_date),
             end_date=rows.day(row.end_date),
@@ -298,6 +300,7 @@ def _upcoming(
     return (
         rows.with_names(
             LeaveRequestRow.select(
+                LeaveRequestRow.id,
                 UserRow.first_name,
                 UserRow.last_name,
                 LeaveRequestRow.start_date,

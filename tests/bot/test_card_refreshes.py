@@ -177,9 +177,9 @@ def test_another_request_of_the_same_person_changes_the_balance_on_the_open_card
     second = world.submit_over_rest(ADA, start_date=date(2026, 9, 7), end_date=date(2026, 9, 8))
     world.deliver()
     first, other = [card for card in world.cards(GRACE) if card.text.startswith("Ada")]
-    assert "23 → 20 days left in 2026, with 2 days of other pending leave" in first.visible_text
-    assert "After this: 20 days left in 2026, with 2 days of other pending leave." in first.text
-    assert "22 → 20 days left in 2026, with 3 days of other pending leave" in other.visible_text
+    assert "23 → 20 days left in 2026, after 2 days of other pending leave" in first.visible_text
+    assert "After this: 20 days left in 2026, after 2 days of other pending leave." in first.text
+    assert "22 → 20 days left in 2026, after 3 days of other pending leave" in other.visible_text
 
     world.change(decisions.approve, second.id)
     (card,) = [card for card in world.cards(GRACE) if card.ts == first.ts]

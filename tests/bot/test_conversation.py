@@ -53,6 +53,21 @@ def test_leave_is_read_and_sent_by_a_click(world: World) -> None:
     assert after.buttons == []
 
 
+@pytest.mark.parametrize(
+    ("written", "answer"),
+    [
+        ("hello", "Hello! `help` shows examples."),
+        ("Good morning!", "Hello! `help` shows examples."),
+        ("hi", "Hello! `help` shows examples."),
+        ("thanks a lot", "Happy to help! `help` shows examples."),
+    ],
+)
+def test_a_greeting_is_returned_and_thanks_are_welcome(
+    world: World, written: str, answer: str
+) -> None:
+    assert world.say(ADA, written).text == answer
+
+
 def test_sending_twice_sends_once_and_says_so(world: World) -> None:
     card = world.say(ADA, "14-18 dec")
     world.click(ADA, ids.SEND_UNDERSTOOD, card)

@@ -244,3 +244,9 @@ def test_whos_out_and_the_daily_message_say_who_covers(world: World) -> None:
     world.clock.advance(hours=1)
     world.run(world.app.digests.run)
     assert "covered by Grace Hopper" in world.slack.in_channel("COUT")[-1].text
+
+    # Who covers is not told twice.
+    home = world.home(GRACE).visible_text
+    assert "You're covering for\n• Ada Lovelace: Tue 2 Jun 2026" in home
+    assert "Who's out" in home
+    assert home.count("Ada Lovelace: Tue 2 Jun 2026") == 1

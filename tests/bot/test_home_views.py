@@ -183,6 +183,7 @@ def test_home_keeps_to_slacks_limits(home: Home) -> None:
 @given(homes(), st.integers(0, 20))
 def test_a_members_fullest_home_is_under_forty_blocks(home: Home, pots: int) -> None:
     covered = Covered(
+        request_id="lr_1",
         person_name="Grace Hopper",
         start_date=NOW.date(),
         end_date=NOW.date(),

@@ -163,7 +163,7 @@ def test_an_old_message_asks_for_what_waits_now(world: World) -> None:
 def test_home_shows_the_same_above_its_cards(world: World) -> None:
     requests(world, 3)
     home = world.home(GRACE)
-    assert "Waiting for your decision\n3 have no conflict" in home.visible_text
+    assert "3 requests are waiting for your decision\n3 have no conflict" in home.visible_text
 
     world.click_in_view(GRACE, home, ids.INBOX_APPROVE)
     outcome = approve_all(world)

@@ -52,6 +52,14 @@ def test_the_word_help_gets_help(world: World) -> None:
     assert not world.slack.has_modal(ADA)
 
 
+def test_days_of_two_weeks_have_their_dates(world: World) -> None:
+    # "Thu–Wed" would be read as one week.
+    world.send_form(**{ids.FIRST_DAY: "2026-08-06", ids.LAST_DAY: "2026-08-12"})
+    world.deliver()
+
+    assert "Team of 3: Thu 6 to Wed 12 Aug 1 away" in world.card(GRACE).visible_text
+
+
 @pytest.mark.both_engines
 def test_a_request_reaches_every_approver_and_its_owner(world: World) -> None:
     response = world.send_form(note="Wedding <!here> & party")

@@ -85,7 +85,7 @@ def test_a_typed_claim_is_shown_sent_and_approved_on_every_card(world: World) ->
     assert decides(card) == ["Approve", "Decline"]
     for shown in (
         "Ada Lovelace · Time in lieu",
-        "Sat 30 May 2026 · 1 day",
+        "Worked on Sat 30 May 2026 · 1 day",
         "Adds to Lieu",
         "Expires after Sun 30 Aug 2026",
         "Reason: Release & more",
