@@ -69,7 +69,7 @@ def form_view(on: date, text: str = "", shown: Sequence[Block] = (), part: int =
 
 def _fields(pasted: Pasted, part: int) -> list[Block]:
     table = fields.text_input(
-        pasted.text, MAX_TEXT, placeholder="Sam Rivera; 12.5\nkim@example.com; 8"
+        pasted.text, MAX_TEXT, placeholder=f"Sam Rivera; {words.number(12.5)}\nkim@example.com; 8"
     )
     return [
         fields.field(
