@@ -163,9 +163,10 @@ def _days(
         number = _named(groups, "number")
         count = _weeks_by_name(language).get(number, 0) or int(number) if number else _BOTH
     is_at_start = kind in ("first_week", "first_weeks")
-    # A question is answered for the calendar week: the answer names its days.
-    least = 1 if is_asked else _MIN_DAYS_OF_WEEK
-    weeks = _weeks(count, first, last, weekdays, least, is_at_start=is_at_start)
+    weeks = _weeks(count, first, last, weekdays, _MIN_DAYS_OF_WEEK, is_at_start=is_at_start)
+    if weeks is None and is_asked:
+        # The answer is about both weeks, and names its days.
+        weeks = _weeks(count + 1, first, last, weekdays, 1, is_at_start=is_at_start)
     if weeks is None:
         raise Unclear("which_day", match.group())
     return weeks

@@ -404,7 +404,8 @@ def test_who_works_is_told_by_who_is_off(text: str, rest: str) -> None:
         ("pour l'an prochain", "fr", date(2027, 1, 1), date(2027, 12, 31)),
         ("in 2028", "en", date(2028, 1, 1), date(2028, 12, 31)),
         # A request for these days would ask which week is meant.
-        ("the last week of august", "en", date(2027, 8, 30), date(2027, 8, 31)),
+        ("the first week of july", "en", date(2027, 7, 1), date(2027, 7, 9)),
+        ("the last week of august", "en", date(2027, 8, 23), date(2027, 8, 31)),
     ],
 )
 def test_a_question_is_about_a_holiday_a_year_or_a_week(
