@@ -658,6 +658,18 @@ def _change(
     return faults
 
 
+def _by_day(changes: Mapping[str, object]) -> list[Mapping[str, object]]:
+    """The changes by the day from which they count.
+
+    Without ``effective_from`` an allowance counts for the present leave year, the rest from today.
+    """
+    name = "leave_allowance_half_days"
+    others = {field: value for field, value in changes.items() if field != name}
+    if name not in changes or "effective_from" in changes or not others:
+        return [changes]
+    return [others, {name: changes[name]}]
+
+
 def _update(
     tx: Transaction,
     person: PlannedPerson,
@@ -670,7 +682,8 @@ def _update(
     """Raises ChangedMeanwhile."""
     number = person.line.number
     try:
-        people.update(tx, person.id, changes, by=by, now=now)
+        for each in _by_day(changes):
+            people.update(tx, person.id, each, by=by, now=now)
         for allowance_id, half_days in figures.items():
             allowances.set_figure(
                 tx,

@@ -513,6 +513,22 @@ def test_hours_that_are_no_half_days_are_told(database: Database, acme: Acme) ->
     ]
 
 
+def test_an_imported_allowance_counts_for_the_whole_leave_year_beside_other_changes(
+    database: Database, acme: Acme
+) -> None:
+    ada = a_person(database, acme, email="ada@x.example", start_date=None)
+    text = (
+        "email,department,start_date,working_days,leave_allowance\n"
+        "ada@x.example,Sales,2015-01-01,monday tuesday wednesday thursday friday,30\n"
+    )
+
+    done = bring_in(database, acme, text, Options(is_update=True))
+
+    assert done.people_updated == 1
+    assert left(database, acme, people_of(acme)[ada.email]) == 30
+    assert bring_in(database, acme, text, Options(is_update=True)).people_unchanged == 1
+
+
 def test_members_import_nothing_and_admins_make_no_owners(database: Database, acme: Acme) -> None:
     ada = a_person(database, acme, email="ada@x.example")
     admin = a_person(database, acme, email="admin@x.example", role="admin")
