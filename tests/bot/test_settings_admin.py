@@ -443,34 +443,32 @@ def test_countries_are_offered_in_the_readers_language(world: World) -> None:
 
 
 @pytest.mark.parametrize("locale", ["en-GB", "de-DE"])
-@pytest.mark.parametrize(
-    ("typed", "code"),
-    [
-        ("Bavaria", "DE-BY"),
-        ("bayern", "DE-BY"),
-        ("Germany: Bavaria", "DE-BY"),
-        ("Germany (DE)", "DE"),
-        ("lower saxony", "DE-NI"),
-        ("thuringen", "DE-TH"),
-        ("Vienna", "AT-9"),
-        ("wien", "AT-9"),
-        ("Zurich", "CH-ZH"),
-        ("geneva", "CH-GE"),
-        ("Genève", "CH-GE"),
-        ("Catalunya", "ES-CT"),
-        ("cote d'ivoire", "CI"),
-    ],
-)
 def test_countries_and_regions_are_found_by_english_and_own_names(
-    world: World, locale: str, typed: str, code: str
+    world: World, locale: str
 ) -> None:
     world.slack.change_person(ADMIN, locale=locale)
     form = settings(world, ADMIN, "settings.organisation")
+    codes = {
+        "Bavaria": "DE-BY",
+        "bayern": "DE-BY",
+        "Germany: Bavaria": "DE-BY",
+        "Germany (DE)": "DE",
+        "lower saxony": "DE-NI",
+        "thuringen": "DE-TH",
+        "Vienna": "AT-9",
+        "wien": "AT-9",
+        "Zurich": "CH-ZH",
+        "geneva": "CH-GE",
+        "Genève": "CH-GE",
+        "Catalunya": "ES-CT",
+        "cote d'ivoire": "CI",
+    }
 
-    offered = world.slack.suggest(ADMIN, form, "settings.search.country", typed).body["options"]
+    for typed, code in codes.items():
+        offered = world.slack.suggest(ADMIN, form, "settings.search.country", typed).body["options"]
 
-    assert code in [option["value"] for option in offered]
-    assert len(offered) < 20
+        assert code in [option["value"] for option in offered], typed
+        assert len(offered) < 20, typed
 
 
 @pytest.mark.parametrize(
