@@ -12,8 +12,9 @@ from storage.admin import allowances, leave_retention, organisation_settings
 from storage.base.errors import InvalidInput
 from storage.base.values import User
 from storage.db.database import Database, Transaction
+from storage.db.pages import PageOf
 from storage.db.tables import AmendmentRow, AuditRow, EventRow, LeaveRequestRow, TimeCreditRow
-from storage.leave import decisions, leave_requests, time_credits
+from storage.leave import decisions, leave_lists, leave_requests, time_credits
 from storage.operations import pruning
 from tests.builders import NOW, Acme, a_person, a_request, a_webhook, an_organisation, caller_for
 
@@ -82,6 +83,20 @@ def test_texts_are_kept_until_leave_is_old_enough(database: Database) -> None:
     assert texts(database, other)["leave_requests"] == others_before["leave_requests"]
     (leave,) = database.read_now(Transaction.select, LeaveRequestRow, user_id=ada.id)
     assert (leave.total_half_days, leave.status) == (2, "approved")
+
+
+def test_integrations_that_ask_for_changes_hear_of_removed_texts(database: Database) -> None:
+    acme = an_organisation(database, retention_months=12)
+    ada = a_person(database, acme)
+    noted = a_request(database, acme, ada, start_date=date(2026, 8, 3), note=TEXT)
+    a_request(database, acme, ada, start_date=date(2026, 8, 4))
+
+    asyncio.run(pruning.prune(database, now=AFTERWARDS))
+
+    changed = acme.read(leave_lists.filtered, PageOf(limit=10), updated_since=AFTERWARDS)
+    assert [(each.id, each.note, each.updated_at) for each in changed.items] == [
+        (noted.id, None, AFTERWARDS)
+    ]
 
 
 def test_a_text_that_is_added_to_old_leave_goes_with_the_next_run(
