@@ -118,6 +118,7 @@ QUESTIONS: Final[tuple[tuple[QuestionName, str], ...]] = (
         rf"(?:until when|till when|how long)(?:'s| is| will| has) {{who}} (?:be |been )?{_OFF}"
         rf"(?: for)?",
     ),
+    ("person_back", r"is {who} back (?:already|yet)"),
     (
         "person_in",
         rf"(?:is|will|was|isn't|won't) {{who}} (?:be |going to be |still |also |back |not )*"
@@ -333,7 +334,7 @@ def english() -> Words:
             "(?:(?:dentist|doctor|gp|hospital|vet|medical|optician|midwife|physio)(?:['’]?s)?"
             "(?: (?:appointment|visit|check-?up))?|(?:appointment|meeting) (?:at|with) the \\w+"
             "|appointment|wedding|house move|moving house)",
-            "my (?:child|kid|son|daughter|little one)(?: is|'s|’s) (?:ill|sick|unwell|poorly)",
+            "(?:my )?(?:child|kid|son|daughter|little one)(?: is|'s|’s) (?:ill|sick|unwell|poorly)",
         ),
         past=frozenset(("was", "were", "been", "had")),
         ahead=(

@@ -223,7 +223,8 @@ def french() -> Words:
             "|mon|ma) )?\\w+"
             "| (?:m.dical|m.decin|dentiste))?|dentiste|m.decin|d.m.nagement"
             "|mariage)",
-            "(?:(?:mon|ma|mes) )?(?:enfants?|fils|fille|bébé)(?: est| sont)? malades?",
+            "(?:(?:mon|ma|mes) )?(?:enfants?|fils|fille|bébé)(?: est| sont| a| ont)?"
+            "(?: malades?|(?: de la)? fièvre)",
         ),
         past=frozenset(("étais", "était", "été")),
         ahead=(
@@ -324,7 +325,8 @@ PHRASES: Final = Phrases(
         ),
         (
             "balance",
-            rf"combien .*\b(?:reste(?:nt)?|restants?|ai-je|j'ai|reste-t-il)\b.*?{_IN_YEAR}",
+            r"combien .*\b(?:reste(?:nt)?|restera(?:-t-il)?|resteront|restants?|ai-je|j'ai"
+            rf"|reste-t-il)\b.*?{_IN_YEAR}",
         ),
         ("balance", rf"(?:il )?(?:me |m'en )?reste(?:nt)? .*\bcombien\b.*?{_IN_YEAR}"),
         ("balance", r"(?:est-ce qu'il )?me reste(?:-t-il)? (?:encore |assez )*(?:de|des|d').*"),
@@ -460,6 +462,7 @@ PHRASES: Final = Phrases(
             rf"(?: d[eu] {_LEAVE})?",
         ),
         ("person_back", rf"{_NAME} (?:est|sera) {_OFF} quand"),
+        ("person_back", rf"(?:est-ce que |¿){_NAME} est (?:déjà )?(?:rentrée?|revenue?|de retour)"),
         ("person_back", rf"{_NAME} (?:part|partira|prend) (?:en |ses |des ){_LEAVE} quand"),
         ("person_back", rf"quand (?:est-ce que )?{_NAME} (?:est|sera) {_OFF}"),
         (

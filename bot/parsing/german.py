@@ -109,6 +109,7 @@ QUESTIONS: Final[tuple[tuple[QuestionName, str], ...]] = (
         "person_back",
         rf"(?:bis wann|wie lange) (?:ist|hat|fehlt|bleibt) {{who}}(?: noch)?(?: {_WEG})?",
     ),
+    ("person_back", r"ist {who} schon (?:wieder )?zurück"),
     (
         "person_in",
         rf"(?:ist|war|wird) {{who}} {{before}}(?:schon |wieder |auch |noch )*(?:{_WEG}|{_DA})"

@@ -284,7 +284,7 @@ def spanish() -> Words:
             "(?:tengo )?(?:una? |el |la )?(?:cita(?: (?:con|en) (?:el|la) \\w+| m.dica)?"
             "|m.dico"
             "|dentista|mudanza|boda)",
-            "(?:mi )?(?:hij[oa]|niñ[oa]|peque)(?: está)? (?:enferm[oa]|mal[oa]?)",
+            "(?:mi )?(?:hij[oa]|niñ[oa]|peque)(?: está| tiene)? (?:enferm[oa]|mal[oa]?|fiebre)",
         ),
         past=frozenset(("estaba", "estuve", "estado")),
         ahead=(
@@ -338,7 +338,8 @@ PHRASES: Final = Phrases(
         ),
         (
             "balance",
-            rf"{_SHOW}cuánt[oa]s? .*\b(?:quedan?|quedarán|tengo|restan?|sobran?|disponibles?)\b.*?"
+            rf"{_SHOW}cuánt[oa]s? .*\b(?:quedan?|quedarán|tengo|tendré|restan?|sobran?"
+            r"|disponibles?)\b.*?"
             rf"{_IN_YEAR}",
         ),
         (
@@ -493,6 +494,7 @@ PHRASES: Final = Phrases(
         ("person_in", r"(?:está|estará|viene|vendrá|trabaja|falta|libra) {who}{when}"),
         ("person_in", rf"cuándo (?:está|estará|libra) {{who}}(?: {_OFF})?{{when}}"),
         ("person_back", rf"cuándo (?:tiene|coge|tendrá) {{who}} {_LEAVE}"),
+        ("person_back", r"ha vuelto (?:ya )?{who}"),
         ("person_back", rf"cuándo (?:tiene|coge|tendrá|se va de) {_LEAVE} {{who}}"),
     ),
     in_english={

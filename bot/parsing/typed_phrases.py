@@ -107,6 +107,8 @@ _PHRASES: Final[tuple[tuple[CommandName, str], ...]] = (
         rf"was (?:habe?|hätte) ich (?:noch|übrig)\b(?=.*\b(?:urlaub|tage|resturlaub)\b){_STILL}"
         r"(?: an (?:\w*urlaub\w*|tagen))?(?P<rest> .*)?",
     ),
+    ("balance", rf"what (?:have i|do i have|i have)(?: got)? left{_STILL}(?P<rest> .*)?"),
+    ("balance", rf"wie ?viele?(?: \S+)? bleib(?:t|en) mir{_STILL}(?P<rest> .*)?"),
     # The balance leads to its ledger, with what was carried over.
     ("balance", r"how (?:many|much) .*\b(?:did|have|do) i .*carr(?:y|ied) over\b.*"),
     (
@@ -138,7 +140,8 @@ _PHRASES: Final[tuple[tuple[CommandName, str], ...]] = (
     ),
     (
         "out",
-        r"wer (?:alles )?(?:ist|sind|kommt|arbeitet)(?P<before> .*?)?? (?:da|hier|im büro|im haus)"
+        r"wer (?:alles )?(?:ist|sind|kommt|arbeitet)(?P<before> .*?)??(?: noch)?"
+        r" (?:da|hier|im büro|im haus)"
         r"(?P<rest> .*)?",
     ),
     ("out", r"who works(?P<rest> .*)?"),

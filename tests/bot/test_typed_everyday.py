@@ -373,6 +373,10 @@ def test_who_works_only_in_the_morning_is_off_in_the_afternoon(text: str, langua
         "wann hat chloe das nächste mal urlaub",
         "chloe est en vacances quand ?",
         "¿cuándo tiene vacaciones chloe?",
+        "is chloe back yet",
+        "ist chloe schon zurück",
+        "chloe est déjà rentrée ?",
+        "¿ha vuelto ya chloe?",
     ],
 )
 def test_when_a_person_is_off_next_is_asked_without_days(text: str) -> None:
@@ -420,3 +424,36 @@ def test_a_question_is_about_a_holiday_a_year_or_a_week(
     )
 
     assert period_in(text, context) == (first, last)
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("daughter is ill, not coming in tomorrow", "en"),
+        ("komme morgen nicht, tochter hat fieber", "de"),
+        ("je ne viens pas demain, ma fille a de la fièvre", "fr"),
+        ("mañana no voy, mi hija tiene fiebre", "es"),
+    ],
+)
+def test_a_child_with_a_fever_is_sick_leave(text: str, language: str) -> None:
+    leave = typed(text, language)
+
+    assert (leave.leave_type_id, leave.problems) == ("sick", ())
+    assert dates_of(leave) == ("2026-11-24", "2026-11-24")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "what have i got left for 2027",
+        "wie viel bleibt mir 2027",
+        "combien me restera-t-il en 2027",
+        "cuántos días tendré en 2027",
+    ],
+)
+def test_what_is_left_of_a_year_is_a_balance(text: str) -> None:
+    command = command_of(text)
+
+    assert command is not None
+    assert command.name == "balance"
+    assert command.rest.endswith("2027")
