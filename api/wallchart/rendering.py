@@ -18,6 +18,7 @@ from api.wallchart import rasteriser
 from api.wallchart.chart import AWAY_COLOUR, Cell, Half, ShownChart, ink_on
 from api.wallchart.wallchart_requests import WallchartRequest, can_show, plus_months
 from api.wallchart.wallchart_texts import TEXTS
+from api.website.welcome import Website, framed
 from storage.calendars.wallchart import Wallchart
 
 _TEMPLATES: Final = Environment(
@@ -141,18 +142,22 @@ def _choices(
     }
 
 
-def error_page(name: str, *, language: str, style: str) -> bytes:
+@cache
+def error_page(name: str, language: str) -> bytes:
     """Says what is wrong and what to do. ``name`` is that of its texts."""
     texts = TEXTS[language]
-    html = _TEMPLATES.get_template("error.html").render(
-        texts=texts,
-        title=texts[f"{name}_title"],
-        cure=texts[f"{name}_cure"],
-        # An address without a query shows the team in this month; other links do not help.
-        has_way_back=name.startswith("bad_") and name != "bad_link",
-        style=style,
-    )
-    return html.encode()
+    title = texts[f"{name}_title"]
+    # An address without a query shows the team in this month; other links do not help.
+    has_way_back = name.startswith("bad_") and name != "bad_link"
+    link = f'<p class="actions"><a class="button" href="?">{texts["current"]}</a></p>\n'
+    return framed(
+        f"{title} – Hiatus",
+        f"<main>\n<h1>{title}</h1>\n<p>{texts[f'{name}_cure']}</p>\n"
+        f"{link if has_way_back else ''}</main>\n",
+        language,
+        Website(),
+        root="../",
+    ).content
 
 
 def svg(

@@ -316,7 +316,7 @@ def _error_page(
     else:
         names = {"?department_id": "bad_department", "?month": "bad_month"}
         name = names.get(error.errors[0].pointer, name)
-    page = rendering.error_page(name, language=language, style=_style())
+    page = rendering.error_page(name, language)
     headers |= _HEADERS | {
         "Cache-Control": "no-store",
         "Content-Language": TEXTS[language]["lang"],

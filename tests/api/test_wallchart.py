@@ -338,7 +338,7 @@ def test_a_browser_is_told_what_to_do_about_a_wrong_address(
     assert "Accept," in page.headers["Vary"]
     assert "default-src 'none'" in page.headers["Content-Security-Policy"]
     assert f"<h1>{title}</h1>" in html.unescape(page.text)
-    assert '<a href="?">This month</a>' in page.text
+    assert '<a class="button" href="?">This month</a>' in page.text
 
 
 def test_a_browser_is_told_that_a_link_does_not_work(office: Office) -> None:
@@ -352,7 +352,8 @@ def test_a_browser_is_told_that_a_link_does_not_work(office: Office) -> None:
 
     assert page.status_code == german.status_code == 404
     assert "Home tab" in page.text
-    assert "<a " not in page.text
+    assert '<a class="brand" href="../">' in page.text
+    assert 'href="?"' not in page.text
     assert '<html lang="de">' in german.text
     assert program.headers["Content-Type"] == "application/problem+json"
 
