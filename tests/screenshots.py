@@ -222,7 +222,7 @@ def _look_at_a_new_closure(dialog: Locator) -> None:
 def _look_at_a_new_limit(dialog: Locator) -> None:
     dialog.get_by_role("button", name="Add an absence limit").click()
     dialog.get_by_label("Name").fill("Everyone")
-    dialog.get_by_label("At most so many are away").fill("0")
+    dialog.get_by_label("At most this many away").fill("0")
     dialog.get_by_role("button", name="Add", exact=True).click()
     expect(dialog).to_contain_text("would have been refused")
 

@@ -203,13 +203,16 @@ def overflow(
     return {"type": "overflow", "action_id": action_id, "options": shown}
 
 
-def confirm(title: str, sentence: str, yes: str, no: str) -> Block:
-    """A confirmation dialogue in plain text, for actions that cannot be undone."""
+def confirm(
+    title: str, sentence: str, yes: str, no: str, style: Literal["primary", "danger"] = "danger"
+) -> Block:
+    """A confirmation dialogue in plain text; ``yes`` is red for actions that cannot be undone."""
     return {
         "title": plain(title, 100),
         "text": verbatim(sentence, 300),
         "confirm": plain(yes, 30),
         "deny": plain(no, 30),
+        "style": style,
     }
 
 

@@ -258,5 +258,6 @@ def _object_button(card: ApprovalCard) -> list[Block]:
         ),
         gettext("Object"),
         gettext("Back"),
+        "primary",
     )
     return [button]

@@ -62,7 +62,7 @@ def _row(limit: AbsenceLimit, departments: Mapping[str, Department]) -> Block:
     if when := _dates(limit):
         facts.append(when)
     if limit.enforcement == "warn":
-        facts.append(gettext("only warns"))
+        facts.append(gettext("Only warns"))
     if not limit.is_active:
         facts.append(gettext("Switched off"))
     edit = layout.button(
@@ -73,8 +73,8 @@ def _row(limit: AbsenceLimit, departments: Mapping[str, Department]) -> Block:
 
 def _number(limit: AbsenceLimit) -> str:
     if limit.min_present is not None:
-        return gettext("at least {count} at work", count=limit.min_present)
-    return gettext("at most {count} away", count=limit.max_away)
+        return gettext("At least {count} at work", count=limit.min_present)
+    return gettext("At most {count} away", count=limit.max_away)
 
 
 def _group(limit: AbsenceLimit, departments: Mapping[str, Department]) -> str:
@@ -89,9 +89,9 @@ def _dates(limit: AbsenceLimit) -> str:
     if limit.first_day is not None and limit.last_day is not None:
         return words.span(limit.first_day, limit.last_day)
     if limit.first_day is not None:
-        return gettext("from {day}", day=words.day(limit.first_day))
+        return gettext("From {day}", day=words.day(limit.first_day))
     if limit.last_day is not None:
-        return gettext("until {day}", day=words.day(limit.last_day))
+        return gettext("Until {day}", day=words.day(limit.last_day))
     return ""
 
 
@@ -125,14 +125,14 @@ def form_view(
         _people(people),
         fields.field(
             "max_away",
-            gettext("At most so many are away"),
+            gettext("At most this many away"),
             fields.number_input(limit.max_away if limit else None, most=MAX_NUMBER),
             hint=gettext("0 for days on which no one may be away."),
             is_optional=True,
         ),
         fields.field(
             "min_present",
-            gettext("Or: at least so many are at work"),
+            gettext("Or at least this many at work"),
             fields.number_input(limit.min_present if limit else None, least=1, most=MAX_NUMBER),
             is_optional=True,
         ),

@@ -219,7 +219,7 @@ def _granted_fields(terms: AllowanceTerms) -> list[Block]:
         ),
         fields.field(
             "by_tenure",
-            gettext("More after years at work"),
+            gettext("More with years of service"),
             fields.text_input(steps, _LONGEST_TENURE, placeholder="5: 27") | {"multiline": True},
             hint=gettext(
                 "A line for each step: the years, a colon, and the days per year. “5: 27” gives 27 "

@@ -191,7 +191,7 @@ async def _ask_deletion(interaction: Interaction) -> None:
 
 def deletion_view(closure: Closure, named_effects: NamedEffects) -> View:
     intro = gettext(
-        "{name}: people get the days from today on back. Days that have passed stay booked.",
+        "{name}: people get back the days from today onwards. Days that have passed stay booked.",
         name=layout.cut(closure.name, layout.MAX_NAME),
     )
     return consequences.confirmation(

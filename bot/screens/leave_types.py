@@ -258,7 +258,7 @@ def _second_approval_fields(
 ) -> list[Block]:
     second = None if leave_type is None else leave_type.second_approval
     options = [
-        Option(label=gettext("None"), value=ids.NOTHING),
+        Option(label=gettext("Not needed"), value=ids.NOTHING),
         Option(label=gettext("For all leave"), value=_ALWAYS),
         Option(label=gettext("For leave over a number of days"), value=_OVER_DAYS),
     ]

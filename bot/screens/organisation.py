@@ -41,7 +41,7 @@ _PRO_RATA: Final = {
     "DE": PRO_RATA_OF_COUNTRY["DE"],
 }
 _PARTS: Final = (
-    Option(label=gettext_noop("By days, up to half a day (default)"), value="days"),
+    Option(label=gettext_noop("By days, rounded up to half days (default)"), value="days"),
     Option(label=gettext_noop("UK: months started"), value="GB"),
     Option(label=gettext_noop("Germany: full months (BUrlG)"), value="DE"),
 )
@@ -130,10 +130,10 @@ def leave_year_view(settings: Organisation, from_when: Block, step: str = "") ->
             blocks = [*_carry_over(settings), from_when]
             return _form(gettext("Carry-over"), blocks, LEAVE_YEAR, step)
     blocks = [
+        *_leave_year(settings),
         _allowance(settings),
         *_carry_over(settings),
         from_when,
-        *_leave_year(settings),
     ]
     return _form(gettext("Leave year"), blocks, LEAVE_YEAR)
 
@@ -201,7 +201,7 @@ def in_slack_view(settings: Organisation) -> View:
             fields.checkboxes(
                 (
                     Option(label=gettext("Add new workspace members automatically"), value=JOIN),
-                    Option(label=gettext("Tell people before days of theirs lapse"), value=EXPIRY),
+                    Option(label=gettext("Tell people before their days lapse"), value=EXPIRY),
                     Option(label=gettext("Post who's out in the channel below"), value=DIGEST),
                 ),
                 [value for value, is_chosen in chosen.items() if is_chosen],
@@ -230,10 +230,10 @@ def _part_of_a_year(settings: Organisation) -> Block:
     offered = _PARTS if chosen else (*_PARTS, _OWN)
     return fields.field(
         "pro_rata",
-        gettext("Part of a year"),
+        gettext("Part-year allowance"),
         fields.select(fields.translated(offered), chosen or _OWN.value),
         hint=gettext(
-            "What people get who start or leave within a leave year, or whose allowance changes."
+            "For people who start or leave during a leave year, or whose allowance changes."
         ),
     )
 

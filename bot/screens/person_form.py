@@ -176,6 +176,7 @@ def _status_buttons(user: User) -> list[Block]:
             ),
             gettext("Reactivate"),
             gettext("Not now"),
+            "primary",
         )
         buttons = [balance, back]
     if user.slack_user_id is not None:

@@ -19,6 +19,7 @@ def steps(checklist: Checklist | None) -> list[Block]:
         gettext("Admins won't see it again. Everything in it stays in the settings."),
         gettext("Hide"),
         gettext("Keep it"),
+        "primary",
     )
     return [
         layout.header(gettext("Set up Hiatus")),

@@ -107,7 +107,9 @@ def _entry_of(number: int, line: str) -> Entry | BadLine:
     match = _LINE.fullmatch(line)
     who = " ".join(match[1].strip("\"' \t;,").split()) if match else ""
     if match is None or not who:
-        cure = Sentence("Write a name or an e-mail address, a comma, and the days, such as 12.5.")
+        cure = Sentence(
+            "Write a name or an e-mail address, a semicolon, and the days, such as 12.5."
+        )
         return BadLine(number=number, text=line, cure=cure)
     days = Fraction(match[2].replace(",", "."))
     if abs(days) > MAX_HALF_DAYS // 2:

@@ -91,7 +91,7 @@ def test_looking_at_the_links_of_the_calendar_is_enough(world: World) -> None:
 def test_hiding_the_checklist_asks_for_confirmation_and_removes_it(world: World) -> None:
     home = home_of(world, ADMIN)
     (button,) = [button for button in home.buttons if button.action_id == ids.CHECKLIST_HIDE]
-    assert "confirm" in button.element
+    assert button.element["confirm"]["style"] == "primary"
 
     world.slack.click_in_view(ADMIN, home, ids.CHECKLIST_HIDE)
     world.settled()

@@ -65,13 +65,13 @@ def test_a_limit_is_added_changed_and_deleted(world: World) -> None:
     )
     assert (limit.max_away, limit.enforcement) == (0, "warn")
     assert (limit.first_day, limit.last_day) == (date(2026, 12, 14), date(2026, 12, 23))
-    shown = "at most 0 away · Engineering · Mon 14 to Wed 23 Dec 2026 · only warns"
+    shown = "At most 0 away · Engineering · Mon 14 to Wed 23 Dec 2026 · Only warns"
     assert shown in listed.visible_text
     assert after.user_ids is not None
     assert set(after.user_ids) == set(people)
     assert (after.department_id, after.max_away, after.min_present) == (None, None, 1)
     assert (after.first_day, after.is_active) == (None, False)
-    assert "at least 1 at work · 2 people · until Wed 23 Dec 2026" in listed_after.visible_text
+    assert "At least 1 at work · 2 people · Until Wed 23 Dec 2026" in listed_after.visible_text
     assert "deleted" in done.visible_text
     assert limits_of(world) == []
 

@@ -147,7 +147,7 @@ def test_revoking_asks_for_confirmation_and_ends_the_key(world: World) -> None:
     world.slack.close(ADA, modal)
     listed = world.slack.open_modal(ADA)
     (button,) = [button for button in listed.buttons if button.action_id == "settings.keys.revoke"]
-    assert "confirm" in button.element
+    assert button.element["confirm"]["style"] == "danger"
 
     after = click(world, ADA, listed, "settings.keys.revoke")
 
@@ -206,7 +206,7 @@ def test_regenerating_asks_for_confirmation_and_ends_the_old_links(world: World)
     (button,) = [
         button for button in modal.buttons if button.action_id == "settings.feeds.regenerate"
     ]
-    assert "confirm" in button.element
+    assert button.element["confirm"]["style"] == "danger"
 
     after = click(world, ADA, modal, "settings.feeds.regenerate")
 

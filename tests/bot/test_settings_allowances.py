@@ -463,6 +463,13 @@ def test_a_leave_type_keeps_an_archived_allowance(world: World) -> None:
 def test_the_organisations_allowance_changes_from_a_chosen_day(world: World) -> None:
     form = settings(world, ADMIN, "settings.leave_year")
     assert "Leave empty to change it from 1 Jan 2026 on." in form.visible_text
+    # The day is next to what it is about: a leave year changes at once.
+    assert [block["block_id"] for block in form.blocks][-4:] == [
+        "default_leave_allowance",
+        "carry_over",
+        "carry_over_expiry_month",
+        "effective_from",
+    ]
 
     filled = {"default_leave_allowance": "28.25", "effective_from": "2027-01-01"}
     assert world.submit(ADMIN, form, filled).errors == {}
@@ -487,7 +494,7 @@ def offered_parts(form: View) -> list[str]:
 @pytest.mark.parametrize(
     ("preset", "label", "method", "months"),
     [
-        ("days", "By days, up to half a day (default)", "days", None),
+        ("days", "By days, rounded up to half days (default)", "days", None),
         ("GB", "UK: months started", "months_started", None),
         ("DE", "Germany: full months (BUrlG)", "full_months", 6),
     ],

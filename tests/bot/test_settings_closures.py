@@ -62,7 +62,7 @@ def test_a_closure_is_added_changed_and_deleted_after_a_look_at_its_effects(worl
     assert "Ada Lovelace: 3.5 days → 4 days" in changed.visible_text
     assert (after.department_id, after.start_half_day) == (None, None)
     assert "Everyone" in listed_after.visible_text
-    assert "Christmas: people get the days from today on back." in deletion.visible_text
+    assert "Christmas: people get back the days from today onwards." in deletion.visible_text
     assert closures_of(world) == []
 
 
