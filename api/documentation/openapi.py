@@ -228,7 +228,7 @@ class _Document:
         described = {code.code: code for code in codes}
         return {
             "description": ", ".join(f"`{name}`" for name in described) + ".",
-            "headers": headers,
+            **({"headers": headers} if headers else {}),
             "content": {
                 "application/problem+json": {
                     "schema": {"$ref": REF.format(model="Problem")},
@@ -290,17 +290,12 @@ class _Document:
         """A path without an operation, with its errors and headers."""
         # Of a code that is also a field's, the whole response's comes first.
         every = {code.code: code for code in reversed(error_codes.every_code(self._operations))}
-        responses = {
-            status: response
-            | {"headers": {**response.get("headers", {}), **_references(["X-Request-Id"])}}
-            for status, response in described["responses"].items()
-        }
         errors = self._by_status((every[name] for name in described.get("x-codes", ())), None)
         members = {name: value for name, value in described.items() if name != "x-codes"}
         return {
             **members,
             "parameters": [*described.get("parameters", ())],
-            "responses": responses | errors,
+            "responses": described["responses"] | errors,
         }
 
 
@@ -408,8 +403,11 @@ def _query_parameter(name: str, schema: Json) -> Json:
 
 
 def _headers_of(operation: Operation | None, status: int, *, is_tagged: bool = True) -> Json:
-    """The headers of a response, as references to the components."""
-    names = ["X-Request-Id"]
+    """The headers of a response, as references to the components.
+
+    Those of every response are in the guide: repeated here, they were a twelfth of the document.
+    """
+    names: list[str] = []
     is_post = operation is not None and operation.method == "POST"
     if status == 201:
         names.append("Location")
@@ -421,9 +419,6 @@ def _headers_of(operation: Operation | None, status: int, *, is_tagged: bool = T
         names.append("ETag")
     if is_post and (status < 400 or status in (404, 409, 422)):
         names.append("Idempotent-Replayed")
-    # A rate limit is checked once the key is known.
-    if operation is not None and status not in (401, 429, 500, 503):
-        names += ["RateLimit-Policy", "RateLimit"]
     return _references(names)
 
 
@@ -436,12 +431,6 @@ def _header(description: str, schema: Json, example: object) -> Json:
 
 
 _HEADERS: Final[Json] = {
-    "X-Request-Id": _header(
-        "The request's id: the one that you sent in this header, or a new one. It is in the log, "
-        "the audit trail and error responses.",
-        {"type": "string", "maxLength": 128},
-        _REQUEST_ID,
-    ),
     "Location": _header(
         "The path of the created resource.",
         {"type": "string", "format": "uri-reference"},
@@ -464,18 +453,6 @@ _HEADERS: Final[Json] = {
         "`Idempotency-Key`; absent otherwise.",
         {"type": "string", "const": "true"},
         "true",
-    ),
-    "RateLimit-Policy": _header(
-        "The quota: the number of requests (`q`) that an API key can make in a window of `w` "
-        "seconds.",
-        {"type": "string"},
-        '"default";q=600;w=60',
-    ),
-    "RateLimit": _header(
-        "The number of requests left (`r`), and the seconds until the full quota is available "
-        "again (`t`).",
-        {"type": "string"},
-        '"default";r=599;t=60',
     ),
 }
 

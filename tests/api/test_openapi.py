@@ -209,12 +209,12 @@ def test_every_refusal_is_described_by_code_and_has_the_codes_address(document: 
 def test_responses_document_their_headers(document: Document) -> None:
     def headers(method: str, path: str, status: str) -> set[str]:
         response = document["paths"][path][method]["responses"][status]
-        return set(resolved(response, document)["headers"])
+        return set(resolved(response, document).get("headers", {}))
 
-    assert {"X-Request-Id", "Location"} <= headers("post", "/api/v1/users", "201")
+    assert {"ETag", "Location"} <= headers("post", "/api/v1/users", "201")
     assert "WWW-Authenticate" in headers("get", "/api/v1/users", "401")
     assert "Retry-After" in headers("get", "/api/v1/users", "503")
-    assert "X-Request-Id" in headers("get", "/cal/{token}", "200")
+    assert "ETag" in headers("get", "/cal/{token}", "200")
 
 
 def test_responses_of_several_shapes_are_one_of_schemas(document: Document) -> None:
@@ -313,7 +313,7 @@ def test_every_response_has_its_documented_headers(
             response = client.request(operation.method, exercising.path_of(operation, there))
         else:
             response = exercising.call(client, operation, there, params={"nonsense": "1"})
-        for name in promised(document, operation, response.status_code):
+        for name in ("X-Request-Id", *promised(document, operation, response.status_code)):
             if name not in response.headers:
                 missing.append((operation.operation_id, response.status_code, name))
 
