@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
+from html import unescape
 from pathlib import Path
 
 import httpx
@@ -221,5 +222,5 @@ def test_a_screen_that_finds_the_database_away_tries_again_soon(tmp_path: Path) 
     database.close()
 
     assert (page.status_code, page.headers["Refresh"]) == (503, "60")
-    assert "Hiatus isn&#39;t available right now" in page.text
+    assert "Hiatus isn't available right now" in unescape(page.text)
     assert (problem.status_code, problem.json()["code"]) == (503, "unavailable")
