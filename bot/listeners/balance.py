@@ -50,7 +50,7 @@ _YEAR: Final = re.compile(r"(?:(?:leave )?year |(?:urlaubs)?jahr )?(\d{4})(?:/(?
 async def show(interaction: Interaction, typed: str = "") -> None:
     """Show the balances, as of the typed day or year; "" is today."""
     by = await listening.acknowledged(interaction)
-    shown = await interaction.database.read(_typed, typed, by=by, now=interaction.now)
+    shown = await interaction.database.read(typed_balances, typed, by=by, now=interaction.now)
     if shown is None:
         message = answers.unknown_day(interaction.command, typed)
     else:
@@ -83,7 +83,7 @@ def _view(tx: Transaction, on: date | None, *, by: Caller, now: datetime) -> Vie
     return views.view(balances, {each.id: words.leave_type(each) for each in types.values()})
 
 
-def _typed(
+def typed_balances(
     tx: Transaction, typed: str, *, by: Caller, now: datetime
 ) -> tuple[Sequence[Balance], date] | None:
     """The balances as of the typed day, and today; None if the words are not a day."""

@@ -11,6 +11,7 @@ from typing import Final
 from slack_bolt.async_app import AsyncApp
 
 from bot.base import ids, type_names
+from bot.base.block_kit import Message
 from bot.base.language import gettext
 from bot.interaction import errors, listening, typed_context
 from bot.interaction.interaction import Interaction
@@ -26,7 +27,14 @@ from bot.listeners import (
 )
 from bot.message_views import answers
 from bot.message_views.answers import Away
-from bot.parsing import typed_leave, typed_names, typed_phrases, typed_questions, typed_work
+from bot.parsing import (
+    typed_leave,
+    typed_names,
+    typed_phrases,
+    typed_questions,
+    typed_topics,
+    typed_work,
+)
 from bot.parsing.languages import in_english
 from bot.parsing.typed_leave import ParsedLeave
 from bot.parsing.typed_names import plain
@@ -95,6 +103,12 @@ async def answer(interaction: Interaction, text: str) -> None:
         await interaction.reply(answers.what_would_be_left(interaction.command))
         return
     elif command is not None and command.name == "balance":
+        by = await listening.acknowledged(interaction)
+        # What comes after the question is read as a day, or named as unread.
+        asked = plain(typed).removesuffix(command.rest) if command.rest else typed
+        if await interaction.database.read(_is_of_other, asked, by=by):
+            await _not_understood(interaction, typed)
+            return
         await balance.show(interaction, command.rest)
         return
     elif command is not None and command.name == "mine":
@@ -258,7 +272,10 @@ async def reply(interaction: Interaction, typed: str, leave: ParsedLeave) -> Non
     if reading is not None and (leave.is_question or reading.person is not None):
         message = typed_problems.offer(reading)
     elif leave.is_question and not (leave.asks_for_leave and leave.is_about_leave):
-        message = typed_problems.no_answer(command, typed)
+        answered = await interaction.database.read(
+            _answer_to_topic, typed, by=by, now=interaction.now
+        )
+        message = answered or typed_problems.no_answer(command, typed)
     elif not leave.unknown:
         # Only thanks, a greeting, or a smiley.
         is_greeting = typed_phrases.is_greeting(typed)
@@ -268,6 +285,38 @@ async def reply(interaction: Interaction, typed: str, leave: ParsedLeave) -> Non
         unknown = leave.unknown_words if leave.is_about_leave else typed
         message = typed_problems.not_understood(command, unknown, reading)
     await interaction.reply(message)
+
+
+def _is_of_other(tx: Transaction, typed: str, *, by: Caller) -> bool:
+    return typed_topics.is_of_other(typed, _names_of_others(tx, typed, by=by))
+
+
+def _names_of_others(tx: Transaction, typed: str, *, by: Caller) -> set[str]:
+    """The words of the names of colleagues who may be in the text."""
+    people = people_lists.named(tx, " ".join(_words(typed)), by=by)
+    others = (person for person in people if person.id != by.user_id)
+    return {part for person in others for part in person.name.casefold().split()}
+
+
+def _answer_to_topic(tx: Transaction, typed: str, *, by: Caller, now: datetime) -> Message | None:
+    """What can be said of the question's topic, with the words that were not read; else None."""
+    reader = people_rows.get(tx, str(by.user_id), by=by)
+    context = typed_context.of_person(tx, reader, by=by, now=now)
+    asked = typed_topics.asked(typed, context, _names_of_others(tx, typed, by=by))
+    message: Message | None = None
+    if asked is None:
+        return None
+    match asked.topic:
+        case "balance":
+            shown = balance.typed_balances(tx, asked.when, by=by, now=now)
+            message = None if shown is None else answers.balance(*shown)
+        case "holidays":
+            config = organisation_config.of_organisation(tx, by.organisation_id)
+            message = questions.holidays(config, reader, asked.when, context)
+        case "out":
+            away = _away(tx, asked.when, by=by, now=now)
+            message = None if away is None else answers.out(away)
+    return None if message is None else answers.beside_unread(message, asked.unread)
 
 
 def _reading(

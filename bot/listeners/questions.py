@@ -58,7 +58,7 @@ def _answer(
     reader = people_rows.get(tx, str(by.user_id), by=by)
     context = typed_context.of_person(tx, reader, by=by, now=now)
     if question.name == "holidays":
-        return _holidays(config, reader, question, context)
+        return holidays(config, reader, question.when, context)
     if question.name == "approvers":
         deciders = approvers.of_person(
             tx, by.organisation_id, reader.id, today=local_day(now, config.organisation.timezone)
@@ -133,18 +133,19 @@ def _says_when(who: str, context: ParsingContext) -> bool:
     return any(typed_leave.may_move(word, context.language) for word in who.split())
 
 
-def _holidays(
-    config: OrganisationConfig, reader: User, question: Question, context: ParsingContext
+def holidays(
+    config: OrganisationConfig, reader: User, typed: str, context: ParsingContext
 ) -> Message | None:
+    """The reader's public holidays of the typed days, "" for the next ones; None if unreadable."""
     days: tuple[date, date] | None = (context.today, context.today + timedelta(days=400))
-    if question.when:
-        days = typed_leave.period_in(question.when, context)
+    if typed:
+        days = typed_leave.period_in(typed, context)
     if days is None:
         return None
     code = employment_by_date.country_code_of(config, reader)
     found = employment_by_date.holidays_between(config, code, *days)
-    shown = sorted(found.items())[: _MAX_HOLIDAYS if question.when else _NEXT_HOLIDAYS]
-    when = answers.period(*days, context.today) if question.when else ""
+    shown = sorted(found.items())[: _MAX_HOLIDAYS if typed else _NEXT_HOLIDAYS]
+    when = answers.period(*days, context.today) if typed else ""
     return people_answers.holidays(shown, when)
 
 

@@ -177,6 +177,17 @@ def not_read(words: str) -> str:
     return gettext("I didn't read “{words}”.", words=layout.cut(words, layout.MAX_NAME))
 
 
+def beside_unread(answer: Message, unread: str) -> Message:
+    """The answer to a question of which some words were not understood, which it names."""
+    if not unread:
+        return answer
+    said = layout.escaped(not_read(unread))
+    shown: Message = {**answer, "text": f"{said}\n{answer['text']}"}
+    if "blocks" in answer:
+        shown["blocks"] = [layout.section(said), *answer["blocks"]]
+    return shown
+
+
 def own_between(own: OwnLeave, when: str) -> Message:
     """The user's leave in a period, which is ``period``."""
     if not own.page.items:
