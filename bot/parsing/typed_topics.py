@@ -50,7 +50,7 @@ _OTHER: Final = re.compile(
 
 # Another person than the reader, without a name.
 _THEY: Final = re.compile(
-    r"\b(?:he|she|they|his|her|their|er|ihm|ihr|hat sie|haben sie|lui|leur|elle|a-t-il|ont-ils"
+    r"\b(?:s?[h]e|they|[h]is|[h]er|their|er|ihm|ihr|hat sie|haben sie|lui|leur|elle|a-t-il|ont-ils"
     r"|él|ella|ellos|ellas|le quedan?|les quedan?)\b"
 )
 
