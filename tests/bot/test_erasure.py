@@ -14,6 +14,20 @@ from storage.admin.personal_data import ERASED_NAME
 from storage.leave import decisions, time_credits
 from tests.bot.test_time_credits import claim, credits_of, earnable
 from tests.bot.world import ADA, GRACE, World
+from tests.fakes.slack import Message
+
+
+def card_after_erasure(world: World) -> Message:
+    """Grace's only card, which named Ada and her wedding before she was erased."""
+    (before,) = world.cards(GRACE)
+    assert "Ada" in before.visible_text
+    assert "Wedding" in before.visible_text
+    ada = world.people[ADA]
+    world.write(people_status.archive, ada.id)
+    world.write(erasure.erase, ada.id, confirm=ada.email)
+    world.deliver()
+    (after,) = world.cards(GRACE)
+    return after
 
 
 @pytest.mark.parametrize(("locale", "name"), [("en-GB", "Erased person"), ("de-DE", "Gelöschte")])
@@ -22,16 +36,9 @@ def test_cards_are_rewritten_without_name_and_note(world: World, locale: str, na
     request = world.a_request(note="Wedding of my sister")
     world.write(decisions.approve, request.id)
     world.deliver()
-    (before,) = world.cards(GRACE)
-    assert "Ada" in before.visible_text
-    assert "Wedding" in before.visible_text
-    ada = world.people[ADA]
-    world.write(people_status.archive, ada.id)
 
-    world.write(erasure.erase, ada.id, confirm=ada.email)
-    world.deliver()
+    after = card_after_erasure(world)
 
-    (after,) = world.cards(GRACE)
     assert name in after.visible_text
     assert "Ada" not in after.text + after.visible_text
     assert "Wedding" not in after.visible_text
@@ -43,16 +50,9 @@ def test_messages_about_time_in_lieu_are_rewritten_without_name_and_reason(world
     (credit,) = credits_of(world)
     world.write(time_credits.approve, credit.id)
     world.deliver()
-    (before,) = world.cards(GRACE)
-    assert "Ada" in before.visible_text
-    assert "Wedding" in before.visible_text
-    ada = world.people[ADA]
-    world.write(people_status.archive, ada.id)
 
-    world.write(erasure.erase, ada.id, confirm=ada.email)
-    world.deliver()
+    after = card_after_erasure(world)
 
-    (after,) = world.cards(GRACE)
     assert "Erased person" in after.visible_text
     for trace in ("Ada", "Wedding", "Reason:"):
         assert trace not in after.text + after.visible_text
