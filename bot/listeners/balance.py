@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import date, datetime
 from typing import Final
 
@@ -31,14 +31,6 @@ from storage.rules import leave_years
 from storage.workspaces import balance_questions
 
 _TODAY: Final = frozenset(("", "today", "now", "heute", "jetzt"))
-_YEARS: Final[Mapping[str, int]] = {
-    "this year": 0,
-    "dieses jahr": 0,
-    "next year": 1,
-    "nächstes jahr": 1,
-    "last year": -1,
-    "letztes jahr": -1,
-}
 _PREPOSITION: Final = re.compile(
     r"(?:as of|on|by|at|for|in|until|of|am|ab|zum|per|im|für|bis zum|bis"
     r"|au|le|en|à|pour|hasta el|al|el|del|para|a)(?: the| dem| el)? "
@@ -99,9 +91,9 @@ def _day(tx: Transaction, words: str, today: date, *, by: Caller, now: datetime)
     if in_english(words) in _TODAY:
         return today
     without = _PREPOSITION.sub("", words, count=1) if _PREPOSITION.match(words) else words
-    named = in_english(words if in_english(words) in _YEARS else without)
-    if (match := _YEAR.fullmatch(without)) or named in _YEARS:
-        number = int(match[1]) if match else today.year + _YEARS[named]
+    named = in_english(words if in_english(words) in typed_leave.YEARS else without)
+    if (match := _YEAR.fullmatch(without)) or named in typed_leave.YEARS:
+        number = int(match[1]) if match else today.year + typed_leave.YEARS[named]
         return _of_year(tx, number, today, by=by)
     context = typed_context.of_caller(tx, by=by, now=now)
     return typed_leave.day_in(words, context) or typed_leave.day_in(without, context)

@@ -303,9 +303,9 @@ def _answer_to_topic(tx: Transaction, typed: str, *, by: Caller, now: datetime) 
     reader = people_rows.get(tx, str(by.user_id), by=by)
     context = typed_context.of_person(tx, reader, by=by, now=now)
     asked = typed_topics.asked(typed, context, _names_of_others(tx, typed, by=by))
-    message: Message | None = None
     if asked is None:
         return None
+    message: Message | None = None
     match asked.topic:
         case "balance":
             shown = balance.typed_balances(tx, asked.when, by=by, now=now)

@@ -482,7 +482,8 @@ def _shorter(word: str) -> set[str]:
 
 
 _TODAY: Final = frozenset(("", "today", "now", "right now", "heute", "gerade", "jetzt"))
-_YEARS: Final[Mapping[str, int]] = {
+# Calendar years ahead of the current one.
+YEARS: Final[Mapping[str, int]] = {
     "this year": 0,
     "next year": 1,
     "last year": -1,
@@ -526,7 +527,7 @@ def _year_in(words: str, today: date) -> int | None:
     name = in_english(_PREPOSITION.sub("", words))
     if re.fullmatch(r"20\d\d", name):
         return int(name)
-    ahead = _YEARS.get(name)
+    ahead = YEARS.get(name)
     return None if ahead is None else today.year + ahead
 
 

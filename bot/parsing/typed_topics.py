@@ -9,15 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Final, Literal
 
 from bot.parsing import typed_leave
-from bot.parsing.languages import LANGUAGES, typed_words, words_of
+from bot.parsing.languages import LANGUAGES, words_of
 from bot.parsing.typed_leave import ParsingContext
 from bot.parsing.typed_names import plain
 from bot.parsing.typed_phrases import MAX_LENGTH, cleaned
-from bot.parsing.typed_terms import any_of
 
 Topic = Literal["balance", "holidays", "out"]
 
@@ -43,11 +41,10 @@ _MAX_DAY_WORDS: Final = 5
 _PREPOSITIONS: Final = r"for|in|on|at|für|am|im|en|pour|au|para|por"
 # Words of another question: about a condition, about who is not off, who decides or who covers.
 _OTHER: Final = re.compile(
-    r"<@|\b(?:not|\w+n't|nicht|kein\w*|pas|no|if|wenn|falls|si|s'|approv\w*|decid\w*|genehmig\w*|entscheide\w*|approuv\w*|valid\w*"
-    r"|aprueb\w*|aprob\w*|cover\w*|vertr\w*|remplac\w*|sustitu\w*|cubr\w*)\b"
+    r"<@|\b(?:not|\w+n't|nicht|kein\w*|pas|no|if|wenn|falls|si|s'|approv\w*|decid\w*"
+    r"|genehmig\w*|entscheide\w*|approuv\w*|valid\w*|aprueb\w*|aprob\w*|cover\w*|vertr\w*|remplac\w*"
+    r"|sustitu\w*|cubr\w*)\b"
 )
-
-
 # Another person than the reader, without a name.
 _THEY: Final = re.compile(
     r"\b(?:s?[h]e|they|[h]is|[h]er|their|er|ihm|ihr|hat sie|haben sie|lui|leur|elle|a-t-il|ont-ils"
@@ -76,15 +73,10 @@ def asked(typed: str, context: ParsingContext, names: Collection[str]) -> Asked 
     if topic is None or (topic == "balance" and _THEY.search(text)):
         return None
     text = _without(_of_topic(topic), text)
-    year = re.search(rf"(?<![\w'])(?:{_years()})(?![\w'])", text)
-    if year is not None:
-        text = f"{text[: year.start()]} {text[year.end() :]}"
     words = _without(_LITTLE, text).split()
     if len(words) > _MAX_WORDS:
         return None
-    when, unread = ("", words) if year is not None else _period(words, context)
-    if year is not None:
-        when = year.group()
+    when, unread = _period(words, context)
     unread = _without(_PREPOSITIONS, " ".join(unread)).split()
     if any(word in names or _may_move(word) for word in unread) or (topic == "out" and not when):
         return None
@@ -110,15 +102,6 @@ def _may_move(word: str) -> bool:
         for language in LANGUAGES
         if (words := words_of(language))
     )
-
-
-@lru_cache
-def _years() -> str:
-    """A year as words: a number, "next year", "l'année prochaine"."""
-    english = ("this year", "next year", "last year")
-    others = (words for words, meant in typed_words().items() if meant in english)
-    german = ("dieses jahr", "nächstes jahr", "letztes jahr")
-    return rf"20\d\d|{any_of((*english, *german, *others))}"
 
 
 def is_of_other(typed: str, names: Collection[str]) -> bool:
